@@ -1,0 +1,49 @@
+//! What can go wrong in the inbox.
+
+/// Why a statement of the inbox, or the consumer around it, failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The database refused or could not be asked.
+    #[error("the inbox's database failed")]
+    Database(#[from] sqlx::Error),
+    /// A guard row was there to stop an insert and then was not: someone purges guards.
+    #[error("the guard of command {command_id} vanished while it was read")]
+    GuardVanished {
+        /// The command.
+        command_id: String,
+    },
+    /// There is no open command to keep this outcome for: it was never admitted, or is decided.
+    #[error("saga {saga_id} has no open {direction} command of step {step} to keep an outcome for")]
+    NotOpen {
+        /// The saga.
+        saga_id: uuid::Uuid,
+        /// The step.
+        step: String,
+        /// `FORWARD` or `BACKWARD`.
+        direction: &'static str,
+    },
+    /// A kept outcome cannot be read back.
+    #[error("the outcome kept for command {command_id} cannot be read")]
+    CorruptOutcome {
+        /// The command.
+        command_id: String,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+impl Error {
+    /// Whether the same call may succeed later.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Database(error) => !error
+                .as_database_error()
+                .and_then(sqlx::error::DatabaseError::code)
+                .is_some_and(|code| code.starts_with("22") || code.starts_with("23")),
+            Self::GuardVanished { .. } => true,
+            Self::NotOpen { .. } | Self::CorruptOutcome { .. } => false,
+        }
+    }
+}
