@@ -1,3 +1,8 @@
-//! Being built.
+//! `tercet`: see `tercet --help`.
 
-fn main() {}
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    tercet_cli::run().await
+}

@@ -1,0 +1,56 @@
+//! One file a noun: its arguments, then what each verb does.
+
+mod broker;
+mod order;
+mod pages;
+mod product;
+mod saga;
+mod stock;
+
+use clap::Subcommand;
+
+use crate::{failure::Failure, screen::Screen, settings::Global};
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a Kafka broker for development in this process; it keeps nothing
+    Broker(broker::Broker),
+    /// Place, read, watch and cancel orders
+    Order {
+        /// What to do with orders.
+        #[command(subcommand)]
+        verb: order::Order,
+    },
+    /// What can be ordered
+    Product {
+        /// What to do with products.
+        #[command(subcommand)]
+        verb: product::Product,
+    },
+    /// Read and correct the stock
+    Stock {
+        /// What to do with stock.
+        #[command(subcommand)]
+        verb: stock::Stock,
+    },
+    /// See the sagas that run the orders
+    Saga {
+        /// What to do with sagas.
+        #[command(subcommand)]
+        verb: saga::Saga,
+    },
+}
+
+impl Command {
+    /// Does it.
+    pub async fn run(self, global: &Global, screen: &Screen) -> Result<(), Failure> {
+        match self {
+            Self::Broker(broker) => broker.run(screen).await,
+            Self::Order { verb } => verb.run(global, screen).await,
+            Self::Product { verb } => verb.run(global, screen).await,
+            Self::Stock { verb } => verb.run(global, screen).await,
+            Self::Saga { verb } => verb.run(global, screen).await,
+        }
+    }
+}
