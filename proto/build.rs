@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let files = protox::compile(PROTOS, ["."])?;
     let descriptors = files.encode_to_vec();
-    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     fs::write(out.join("tercet.binpb"), &descriptors)?;
 
     let mut prost = tonic_prost_build::Config::new();

@@ -1,4 +1,4 @@
-//! Where ids are made. UUIDv7: new ones sort after old ones.
+//! Where ids are made. `UUIDv7`: new ones sort after old ones.
 
 use uuid::Uuid;
 

@@ -13,7 +13,7 @@ use crate::{
     ids,
     screen::{Ink, Screen},
     settings::Global,
-    view::{OrderView, money},
+    view::{CancelView, OrderView, money},
 };
 
 /// What to do with orders.
@@ -292,7 +292,7 @@ fn draw_change(order: &OrderView, ink: Ink) -> String {
     let why = order
         .cancel_reason
         .as_ref()
-        .map_or_else(|| order.stage.clone(), |reason| reason.sentence());
+        .map_or_else(|| order.stage.clone(), CancelView::sentence);
     let pad = " ".repeat(10_usize.saturating_sub(order.state.len()));
     format!("{}{pad} {why}", order.state_in(ink))
         .trim_end()

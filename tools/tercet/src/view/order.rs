@@ -60,7 +60,7 @@ pub struct LineView {
 /// Why an order was cancelled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CancelView {
-    /// UPPER_SNAKE.
+    /// `UPPER_SNAKE`.
     pub reason: String,
     /// A sentence.
     pub message: String,

@@ -54,7 +54,7 @@ pub struct SagaLogView {
     pub seq: i64,
     /// When.
     pub time: Option<String>,
-    /// UPPER_SNAKE.
+    /// `UPPER_SNAKE`.
     pub entry: String,
     /// The step it is about.
     pub step: String,
