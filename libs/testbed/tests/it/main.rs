@@ -1,0 +1,11 @@
+//! The testbed against the backends it stands for.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod kafka;
+mod postgres;
