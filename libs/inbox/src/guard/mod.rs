@@ -9,9 +9,11 @@
 //! one than any of them lost the saga to someone else.
 
 mod admit;
+mod lock;
 mod outcome;
 mod undo;
 
 pub use admit::{Admission, CommandKey, Direction, admit_forward};
+pub use lock::lock_step;
 pub use outcome::{KeptOutcome, keep_outcome};
 pub use undo::{BackwardAdmission, admit_backward};
