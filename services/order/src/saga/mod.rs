@@ -1,0 +1,3 @@
+//! The saga of an order.
+
+pub mod place_order;
