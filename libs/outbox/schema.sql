@@ -41,6 +41,8 @@ CREATE TABLE outbox_pending (
 -- The relay's read: of one partition, oldest first, what may be sent at all.
 CREATE INDEX outbox_pending_ready ON outbox_pending (partition, id)
     WHERE NOT held AND quarantined_at IS NULL;
+-- The relay's check for rows that are held without need. Empty when all is well.
+CREATE INDEX outbox_pending_held ON outbox_pending (partition) WHERE held;
 
 -- Who publishes a partition. The epoch rises with each change of hands.
 CREATE TABLE outbox_partitions (

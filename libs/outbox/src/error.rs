@@ -24,6 +24,26 @@ pub enum Error {
     /// The database refused or could not be asked.
     #[error("the outbox's database failed")]
     Database(#[from] sqlx::Error),
+    /// A lease must outlast two deliveries, or a record may still be under way when another relay
+    /// takes the partition.
+    #[error(
+        "a lease of {lease:?} is not more than twice the delivery timeout of {delivery_timeout:?}"
+    )]
+    LeaseTooShort {
+        /// The lease's length.
+        lease: std::time::Duration,
+        /// The publisher's delivery timeout.
+        delivery_timeout: std::time::Duration,
+    },
+    /// The C library beneath is older than what this was written for.
+    #[error("librdkafka {version} is too old: before 1.9 it may drop acknowledged records")]
+    LibraryTooOld {
+        /// Its version.
+        version: String,
+    },
+    /// The publisher could not be rebuilt.
+    #[error("the publisher could not be rebuilt")]
+    Publisher(#[from] crate::PublishError),
     /// The broker's client could not be built from its settings.
     #[error("the Kafka producer could not be built")]
     Producer(#[source] rdkafka::error::KafkaError),
@@ -37,9 +57,12 @@ impl Error {
                 .as_database_error()
                 .and_then(sqlx::error::DatabaseError::code)
                 .is_some_and(|code| code.starts_with("22") || code.starts_with("23")),
-            Self::VersionTaken { .. } | Self::PayloadNotAnObject { .. } | Self::Producer(_) => {
-                false
-            }
+            Self::Publisher(_) => true,
+            Self::VersionTaken { .. }
+            | Self::PayloadNotAnObject { .. }
+            | Self::LeaseTooShort { .. }
+            | Self::LibraryTooOld { .. }
+            | Self::Producer(_) => false,
         }
     }
 }
