@@ -1,10 +1,11 @@
 //! The `tercet` command, and what its demo and the end-to-end tests share: `stack` starts the whole
-//! system as real processes, `audit` proves that what it did adds up.
+//! system as real processes, [`audit`] proves that what it did adds up.
 //!
 //! Data goes to stdout, talk to stderr, both through one [`screen::Screen`].
 
 #![warn(missing_docs)]
 
+pub mod audit;
 pub mod broker;
 pub mod client;
 pub mod commands;

@@ -1,5 +1,6 @@
 //! One file a noun: its arguments, then what each verb does.
 
+mod audit;
 mod broker;
 mod order;
 mod pages;
@@ -40,6 +41,8 @@ pub enum Command {
         #[command(subcommand)]
         verb: saga::Saga,
     },
+    /// Prove over the databases, the topics and the processor's books that everything adds up
+    Audit(audit::Audit),
 }
 
 impl Command {
@@ -51,6 +54,7 @@ impl Command {
             Self::Product { verb } => verb.run(global, screen).await,
             Self::Stock { verb } => verb.run(global, screen).await,
             Self::Saga { verb } => verb.run(global, screen).await,
+            Self::Audit(audit) => audit.run(screen).await,
         }
     }
 }
