@@ -284,10 +284,10 @@ impl<P: Publisher> Relay<P> {
     /// Writes the reports down. What fails here stays and is written with the next.
     pub(crate) async fn settle(&mut self) -> Result<(), Error> {
         if !self.published.is_empty() {
-            tercet_crash_point::crash_point!("outbox-before-mark");
+            tercet_crash_point::crash_point!("outbox.before_mark");
             pending::mark_published(&self.pool, &self.published).await?;
             self.published.clear();
-            tercet_crash_point::crash_point!("outbox-after-mark");
+            tercet_crash_point::crash_point!("outbox.after_mark");
             self.health.send_if_modified(|health| {
                 let was = std::mem::replace(health, Health::Ready);
                 was != Health::Ready
