@@ -2,14 +2,9 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test unit integration e2e kill lint fmt proto docs samples
+.PHONY: help setup build test e2e lint fmt proto docs samples
 
 CARGO ?= cargo
-# The broker of `make demo`: embedded (no installation) or kafka (real, needs Java and Maven).
-BROKER ?= embedded
-# KEEP=1 leaves the demo running until Ctrl-C.
-KEEP ?=
-TESTBED := target/debug/testbed
 
 help: ## This list
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -20,21 +15,13 @@ setup: ## Look for what Tercet needs on this machine; install it where that can 
 build: setup ## Build every binary (debug)
 	$(CARGO) build --workspace --bins
 
-demo: build ## Eight orders, one for each ending, then the audit. BROKER=kafka for a real broker, KEEP=1 to stay up
-	@[ "$(BROKER)" = embedded ] || tools/setup.sh kafka
-	@target/debug/tercet demo --broker $(BROKER) $(if $(KEEP),--keep)
-
-test: build ## Everything: unit, integration on real PostgreSQL and Kafka, e2e, kill
+test: build ## Everything: unit, integration on real PostgreSQL and Kafka, e2e
 	@tools/setup.sh kafka
-	$(TESTBED) exec -- $(MAKE) --no-print-directory unit-and-integration e2e-tests kill-test
+	tools/with-backends.sh $(MAKE) --no-print-directory unit-and-integration e2e-tests
 
 e2e: build ## Only the end-to-end tests, with the services as real processes
 	@tools/setup.sh kafka
-	$(TESTBED) exec -- $(MAKE) --no-print-directory e2e-tests
-
-kill: build ## SIGKILL random services at random moments for a bounded time, then audit
-	@tools/setup.sh kafka
-	$(TESTBED) exec -- $(MAKE) --no-print-directory kill-test
+	tools/with-backends.sh $(MAKE) --no-print-directory e2e-tests
 
 lint: ## rustfmt, clippy and rustdoc with warnings denied, buf lint and breaking
 	$(CARGO) fmt --all --check
@@ -54,12 +41,9 @@ samples: ## Write the golden samples of the events anew
 	UPDATE_SAMPLES=1 $(CARGO) test -q -p tercet-contracts --test samples
 
 # Inside the testbed: these expect TERCET_TEST_POSTGRES_URL and TERCET_TEST_KAFKA_BROKERS.
-.PHONY: unit-and-integration e2e-tests kill-test
+.PHONY: unit-and-integration e2e-tests
 unit-and-integration:
 	$(CARGO) test --workspace --exclude tercet-e2e
 
 e2e-tests:
-	$(CARGO) test -p tercet-e2e --test it -- --skip kill::
-
-kill-test:
-	$(CARGO) test -p tercet-e2e --test it -- --nocapture kill::
+	$(CARGO) test -p tercet-e2e --test it

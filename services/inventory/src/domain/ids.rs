@@ -61,7 +61,7 @@ id! {
 }
 
 impl EventId {
-    /// A new id. UUIDv7 keeps the outbox's indexes warm; its order promises nothing.
+    /// A new id. `UUIDv7` keeps the outbox's indexes warm; its order promises nothing.
     pub fn new() -> Self {
         Self(Uuid::now_v7())
     }
