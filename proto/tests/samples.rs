@@ -17,18 +17,31 @@ const PAYMENT: &str = "01937b1e-0000-7000-8000-000000000003";
 const EVENT: &str = "01937b1e-0000-7000-8000-000000000004";
 
 fn at(nanos: i32) -> Option<Timestamp> {
-    Some(Timestamp { seconds: 1_796_000_000, nanos })
+    Some(Timestamp {
+        seconds: 1_796_000_000,
+        nanos,
+    })
 }
 
 fn stock_lines() -> Vec<StockLine> {
     vec![
-        StockLine { sku: "MUG-STONE".into(), quantity: 1 },
-        StockLine { sku: "TEA-GREEN-100G".into(), quantity: 2 },
+        StockLine {
+            sku: "MUG-STONE".into(),
+            quantity: 1,
+        },
+        StockLine {
+            sku: "TEA-GREEN-100G".into(),
+            quantity: 2,
+        },
     ]
 }
 
 fn missing_lines() -> Vec<MissingLine> {
-    vec![MissingLine { sku: "SCALE-POCKET".into(), requested: 2, available: 1 }]
+    vec![MissingLine {
+        sku: "SCALE-POCKET".into(),
+        requested: 2,
+        available: 1,
+    }]
 }
 
 /// Runs both tests on one event and says its name.
@@ -39,21 +52,39 @@ where
     let path = samples_dir().join(format!("{}.json", E::NAME));
     let rendered = serde_json::to_value(&event).unwrap();
     if std::env::var_os("UPDATE_SAMPLES").is_some() {
-        fs::write(&path, format!("{}\n", serde_json::to_string_pretty(&rendered).unwrap()))
-            .unwrap();
+        fs::write(
+            &path,
+            format!("{}\n", serde_json::to_string_pretty(&rendered).unwrap()),
+        )
+        .unwrap();
     }
     let text = fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{} has no sample {}: {error}", E::NAME, path.display()));
     let sample: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(rendered, sample, "producer: {} is no longer rendered as its sample", E::NAME);
+    assert_eq!(
+        rendered,
+        sample,
+        "producer: {} is no longer rendered as its sample",
+        E::NAME
+    );
 
     let read: E = serde_json::from_value(sample.clone()).unwrap();
-    assert_eq!(read, event, "consumer: {} is no longer read from its sample", E::NAME);
+    assert_eq!(
+        read,
+        event,
+        "consumer: {} is no longer read from its sample",
+        E::NAME
+    );
 
     let mut from_the_future = sample;
     from_the_future["aFieldOfTomorrow"] = json!({ "nested": [1, 2, 3] });
     let read: E = serde_json::from_value(from_the_future).unwrap();
-    assert_eq!(read, event, "consumer: {} chokes on a field it does not know", E::NAME);
+    assert_eq!(
+        read,
+        event,
+        "consumer: {} chokes on a field it does not know",
+        E::NAME
+    );
     E::NAME
 }
 
@@ -82,7 +113,10 @@ fn order_events() -> Vec<&'static str> {
             payment_id: PAYMENT.into(),
             reservation_id: RESERVATION.into(),
         }),
-        check(OrderCancelling { order_id: order_id.clone(), occurred_at: at(1_000) }),
+        check(OrderCancelling {
+            order_id: order_id.clone(),
+            occurred_at: at(1_000),
+        }),
         check(OrderCancelRefused {
             order_id: order_id.clone(),
             occurred_at: at(0),
@@ -107,7 +141,10 @@ fn inventory_events() -> Vec<&'static str> {
             occurred_at: at(0),
             order_id: order_id.clone(),
             lines: stock_lines(),
-            expire_time: Some(Timestamp { seconds: 1_796_000_900, nanos: 5_000 }),
+            expire_time: Some(Timestamp {
+                seconds: 1_796_000_900,
+                nanos: 5_000,
+            }),
         }),
         check(ReservationRefused {
             reservation_id: reservation_id.clone(),
@@ -140,7 +177,12 @@ fn inventory_events() -> Vec<&'static str> {
             occurred_at: at(0),
             order_id: order_id.clone(),
         }),
-        check(StockReturned { reservation_id, occurred_at: at(0), order_id, changed: true }),
+        check(StockReturned {
+            reservation_id,
+            occurred_at: at(0),
+            order_id,
+            changed: true,
+        }),
     ]
 }
 
@@ -205,10 +247,21 @@ fn every_event_is_written_and_read_as_its_golden_sample() {
 
     let files: BTreeSet<String> = fs::read_dir(samples_dir())
         .unwrap()
-        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .map(|entry| {
+            entry
+                .unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        })
         .collect();
     let names: BTreeSet<String> = names.into_iter().map(str::to_owned).collect();
-    assert_eq!(files, names, "each event has one sample, and each sample is an event");
+    assert_eq!(
+        files, names,
+        "each event has one sample, and each sample is an event"
+    );
 }
 
 #[test]
