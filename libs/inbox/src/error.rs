@@ -23,6 +23,12 @@ pub enum Error {
         /// `FORWARD` or `BACKWARD`.
         direction: &'static str,
     },
+    /// The system has no thread for the polling.
+    #[error("the consumer's thread could not be started")]
+    Thread(#[source] std::io::Error),
+    /// The polling thread ended without being told to.
+    #[error("the consumer's thread died")]
+    ThreadDied,
     /// A kept outcome cannot be read back.
     #[error("the outcome kept for command {command_id} cannot be read")]
     CorruptOutcome {
@@ -42,8 +48,16 @@ impl Error {
                 .as_database_error()
                 .and_then(sqlx::error::DatabaseError::code)
                 .is_some_and(|code| code.starts_with("22") || code.starts_with("23")),
-            Self::GuardVanished { .. } => true,
+            Self::GuardVanished { .. } | Self::Thread(_) | Self::ThreadDied => true,
             Self::NotOpen { .. } | Self::CorruptOutcome { .. } => false,
         }
     }
+}
+
+/// An error with everything beneath it, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    std::iter::successors(error.source(), |source| source.source())
+        .fold(error.to_string(), |text, source| {
+            format!("{text}: {source}")
+        })
 }
