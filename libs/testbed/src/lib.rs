@@ -23,5 +23,6 @@ mod eventually;
 pub mod kafka;
 pub mod local;
 pub mod postgres;
+pub mod process;
 
 pub use eventually::eventually;

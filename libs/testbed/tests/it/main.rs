@@ -9,3 +9,4 @@
 
 mod kafka;
 mod postgres;
+mod process;

@@ -73,13 +73,13 @@ pub(super) async fn load(url: &str) -> sqlx::Result<Loaded> {
 }
 
 const PAYMENTS: &str = "
-    SELECT id, order_id, status, amount_minor, currency, captured_minor, refunded_minor, version,
+    SELECT payment_id, order_id, status, amount_minor, currency, captured_minor, refunded_minor, version,
            extract(epoch FROM now() - updated_at)::float8 AS age_seconds
       FROM payments";
 
 fn payment(row: &PgRow) -> sqlx::Result<Payment> {
     Ok(Payment {
-        id: row.try_get("id")?,
+        id: row.try_get("payment_id")?,
         order_id: row.try_get("order_id")?,
         state: row.try_get("status")?,
         amount_minor: row.try_get("amount_minor")?,
