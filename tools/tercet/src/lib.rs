@@ -1,4 +1,4 @@
-//! The `tercet` command, and what its demo and the end-to-end tests share: `stack` starts the whole
+//! The `tercet` command, and what its demo and the end-to-end tests share: [`stack`] starts the whole
 //! system as real processes, [`audit`] proves that what it did adds up.
 //!
 //! Data goes to stdout, talk to stderr, both through one [`screen::Screen`].
@@ -10,10 +10,12 @@ pub mod broker;
 pub mod client;
 pub mod commands;
 pub mod failure;
+pub mod history;
 pub mod ids;
 pub mod screen;
 pub mod settings;
 mod signals;
+pub mod stack;
 pub mod timeline;
 pub mod topics;
 pub mod view;

@@ -20,7 +20,10 @@ pub(super) async fn read(
     order_id: Uuid,
     who: Who,
 ) -> sqlx::Result<Vec<Moment>> {
-    let rows = sqlx::query(EVENTS).bind(order_id.to_string()).fetch_all(connection).await?;
+    let rows = sqlx::query(EVENTS)
+        .bind(order_id.to_string())
+        .fetch_all(connection)
+        .await?;
     let moments = rows.iter().map(|row| {
         let at: OffsetDateTime = row.try_get("created_at")?;
         let event_type: String = row.try_get("event_type")?;
@@ -34,9 +37,24 @@ pub(super) async fn read(
 /// What an event tells a person.
 fn words(event_type: &str, payload: &Value) -> (Tone, String) {
     // ProtoJSON leaves out what is empty or false.
-    let text = |name: &str| payload.get(name).and_then(Value::as_str).unwrap_or_default();
-    let is = |name: &str| payload.get(name).and_then(Value::as_bool).unwrap_or_default();
-    let sum = || money(text("amountMinor").parse().unwrap_or_default(), text("currency"));
+    let text = |name: &str| {
+        payload
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let is = |name: &str| {
+        payload
+            .get(name)
+            .and_then(Value::as_bool)
+            .unwrap_or_default()
+    };
+    let sum = || {
+        money(
+            text("amountMinor").parse().unwrap_or_default(),
+            text("currency"),
+        )
+    };
     match event_type.rsplit('.').next().unwrap_or(event_type) {
         "OrderPlaced" => {
             let total = text("totalMinor").parse().unwrap_or_default();
@@ -46,25 +64,29 @@ fn words(event_type: &str, payload: &Value) -> (Tone, String) {
         "OrderConfirmed" => (Tone::Good, "confirmed".to_owned()),
         "OrderCancelled" => (Tone::Bad, format!("cancelled: {}", text("reason"))),
         "StockReserved" => (Tone::Plain, format!("holds {}", basket(payload))),
-        "ReservationRefused" => {
-            (Tone::Bad, format!("refuses: {} ({})", text("reason"), missing(payload)))
-        }
-        "ReservationCommitted" if is("afterExpiry") => {
-            (Tone::Plain, "sold; the hold was over, the stock was still there".to_owned())
-        }
+        "ReservationRefused" => (
+            Tone::Bad,
+            format!("refuses: {} ({})", text("reason"), missing(payload)),
+        ),
+        "ReservationCommitted" if is("afterExpiry") => (
+            Tone::Plain,
+            "sold; the hold was over, the stock was still there".to_owned(),
+        ),
         "ReservationCommitted" => (Tone::Plain, "sold: the hold is committed".to_owned()),
-        "CommitRefused" => {
-            (Tone::Bad, format!("cannot sell: {} ({})", text("reason"), missing(payload)))
-        }
+        "CommitRefused" => (
+            Tone::Bad,
+            format!("cannot sell: {} ({})", text("reason"), missing(payload)),
+        ),
         "ReservationReleased" if is("changed") => (Tone::Plain, "stock given back".to_owned()),
         "ReservationReleased" => (Tone::Dim, "nothing was held any more".to_owned()),
         "ReservationExpired" => (Tone::Warn, "hold expired, stock given back".to_owned()),
         "StockReturned" => (Tone::Plain, "stock returned".to_owned()),
         "PaymentCharged" => (Tone::Plain, format!("charged {}", sum())),
         "PaymentDeclined" => (Tone::Bad, format!("declined: {}", text("reason"))),
-        "PaymentVoided" if is("changed") => {
-            (Tone::Plain, "voided: nothing was taken, nothing can be".to_owned())
-        }
+        "PaymentVoided" if is("changed") => (
+            Tone::Plain,
+            "voided: nothing was taken, nothing can be".to_owned(),
+        ),
         "PaymentVoided" => (Tone::Dim, "nothing to give back".to_owned()),
         "PaymentRefunded" if is("changed") => (Tone::Plain, format!("refunded {}", sum())),
         "PaymentRefunded" => (Tone::Dim, "had been refunded before".to_owned()),
@@ -120,12 +142,21 @@ mod tests {
             "refuses: OUT_OF_STOCK (CUP: 5 wanted, 0 there)"
         );
         let charged = json!({ "amountMinor": "1780", "currency": "EUR" });
-        assert_eq!(words("tercet.events.v1.PaymentCharged", charged), "charged 17.80 EUR");
+        assert_eq!(
+            words("tercet.events.v1.PaymentCharged", charged),
+            "charged 17.80 EUR"
+        );
         let placed = json!({
             "lines": [{ "sku": "CUP", "quantity": "2", "unitPriceMinor": "490" }],
             "totalMinor": "980", "currency": "EUR",
         });
-        assert_eq!(words("tercet.events.v1.OrderPlaced", placed), "placed: 2 × CUP, 9.80 EUR");
-        assert_eq!(words("tercet.events.v1.PaymentVoided", json!({})), "nothing to give back");
+        assert_eq!(
+            words("tercet.events.v1.OrderPlaced", placed),
+            "placed: 2 × CUP, 9.80 EUR"
+        );
+        assert_eq!(
+            words("tercet.events.v1.PaymentVoided", json!({})),
+            "nothing to give back"
+        );
     }
 }

@@ -17,7 +17,10 @@ pub(super) async fn read(
     connection: &mut PgConnection,
     order_id: Uuid,
 ) -> sqlx::Result<Vec<Moment>> {
-    let rows = sqlx::query(CALLS).bind(order_id).fetch_all(connection).await?;
+    let rows = sqlx::query(CALLS)
+        .bind(order_id)
+        .fetch_all(connection)
+        .await?;
     let moments = rows.iter().map(|row| {
         let operation: String = row.try_get("operation")?;
         let result: String = row.try_get("result")?;

@@ -26,7 +26,9 @@ pub async fn of_order(databases: &Databases, order_id: Uuid) -> anyhow::Result<T
 }
 
 async fn of_service(url: &str, order_id: Uuid, who: Who) -> anyhow::Result<Vec<Moment>> {
-    let mut connection = PgConnection::connect(url).await.context("cannot read the history")?;
+    let mut connection = PgConnection::connect(url)
+        .await
+        .context("cannot read the history")?;
     let mut moments = events::read(&mut connection, order_id, who).await?;
     match who {
         Who::Order => moments.extend(saga_log::read(&mut connection, order_id).await?),

@@ -17,7 +17,10 @@ pub(super) async fn read(
     connection: &mut PgConnection,
     order_id: Uuid,
 ) -> sqlx::Result<Vec<Moment>> {
-    let rows = sqlx::query(LOG).bind(order_id).fetch_all(connection).await?;
+    let rows = sqlx::query(LOG)
+        .bind(order_id)
+        .fetch_all(connection)
+        .await?;
     let mut moments = Vec::new();
     for row in &rows {
         let entry: String = row.try_get("entry")?;
@@ -53,7 +56,11 @@ fn words(entry: &str, step: &str, detail: &str) -> Option<(Tone, String)> {
 }
 
 fn with(what: &str, detail: &str) -> String {
-    if detail.is_empty() { what.to_owned() } else { format!("{what}: {detail}") }
+    if detail.is_empty() {
+        what.to_owned()
+    } else {
+        format!("{what}: {detail}")
+    }
 }
 
 #[cfg(test)]

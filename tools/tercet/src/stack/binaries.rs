@@ -16,7 +16,10 @@ impl Binaries {
         let running = std::env::current_exe().context("cannot tell which program this is")?;
         let beside = running.parent().unwrap_or(Path::new("."));
         let candidates = [Some(beside), beside.parent()];
-        let folder = candidates.into_iter().flatten().find(|folder| missing(folder).is_empty());
+        let folder = candidates
+            .into_iter()
+            .flatten()
+            .find(|folder| missing(folder).is_empty());
         match folder {
             Some(folder) => Ok(Self {
                 folder: folder.to_owned(),
@@ -43,5 +46,8 @@ const PROGRAMS: [&str; 5] = [
 ];
 
 fn missing(folder: &Path) -> Vec<&'static str> {
-    PROGRAMS.into_iter().filter(|program| !folder.join(program).is_file()).collect()
+    PROGRAMS
+        .into_iter()
+        .filter(|program| !folder.join(program).is_file())
+        .collect()
 }

@@ -1,8 +1,8 @@
 //! Which variables each process gets. They are the services' public settings: see their `--help`.
 
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
-use crate::stack::{Databases, Part, StackOptions, Timings, running::Ports};
+use super::{Databases, Part, StackOptions, Timings, ports::Ports};
 
 /// What all processes of a stack need to know of each other.
 pub(super) struct Wiring<'a> {
@@ -36,14 +36,20 @@ impl Wiring<'_> {
     fn gateway(&self) -> Vec<(String, String)> {
         vec![
             set("GATEWAY_ADDR", self.ports.address(Part::Gateway)),
-            set("GATEWAY_DATA_DIR", self.options.directory.join("gateway").display()),
+            set(
+                "GATEWAY_DATA_DIR",
+                self.options.directory.join("gateway").display(),
+            ),
         ]
     }
 
     fn inventory(&self) -> Vec<(String, String)> {
         let Timings { sweep_interval, .. } = self.options.timings;
         let mut variables = self.shared("INVENTORY", Part::Inventory);
-        variables.push(set("INVENTORY_SWEEP_INTERVAL_MS", sweep_interval.as_millis()));
+        variables.push(set(
+            "INVENTORY_SWEEP_INTERVAL_MS",
+            sweep_interval.as_millis(),
+        ));
         variables.push(set("INVENTORY_SEED_DEMO", self.options.seed_demo));
         variables
     }
@@ -53,8 +59,14 @@ impl Wiring<'_> {
         let mut variables = self.shared("PAYMENT", Part::Payment);
         variables.push(set("PAYMENT_GATEWAY_URL", self.ports.url(Part::Gateway)));
         variables.push(set("PAYMENT_GATEWAY_KEY", "sk_test_tercet"));
-        variables.push(set("PAYMENT_GATEWAY_TIMEOUT_MS", timings.gateway_timeout.as_millis()));
-        variables.push(set("PAYMENT_RESOLVE_AFTER_MS", timings.resolve_after.as_millis()));
+        variables.push(set(
+            "PAYMENT_GATEWAY_TIMEOUT_MS",
+            timings.gateway_timeout.as_millis(),
+        ));
+        variables.push(set(
+            "PAYMENT_RESOLVE_AFTER_MS",
+            timings.resolve_after.as_millis(),
+        ));
         variables
     }
 
@@ -64,14 +76,25 @@ impl Wiring<'_> {
         variables.push(set("ORDER_PAYMENT_URL", self.ports.url(Part::Payment)));
         variables.push(set("ORDER_INVENTORY_URL", self.ports.url(Part::Inventory)));
         variables.push(set("ORDER_HOLD_TTL_SECONDS", seconds(timings.hold_ttl)));
-        // Holds that outlive reserving and charging are a deployment's rule; to show what happens
-        // when a hold ends too early, somebody has to break it.
-        let short = timings.hold_ttl <= timings.reserve_budget + timings.charge_budget;
-        variables.push(set("ORDER_ALLOW_SHORT_HOLD", short));
-        variables.push(set("ORDER_RESERVE_BUDGET_SECONDS", seconds(timings.reserve_budget)));
-        variables.push(set("ORDER_CHARGE_BUDGET_SECONDS", seconds(timings.charge_budget)));
-        variables.push(set("ORDER_SAGA_BUDGET_SECONDS", seconds(timings.saga_budget)));
-        variables.push(set("ORDER_NO_ACK_FIRST_MS", timings.no_ack_first.as_millis()));
+        // A deployment refuses to start with holds that may end before their order is paid. A stack
+        // that shows what happens then must.
+        variables.push(set("ORDER_ALLOW_SHORT_HOLD", true));
+        variables.push(set(
+            "ORDER_RESERVE_BUDGET_SECONDS",
+            seconds(timings.reserve_budget),
+        ));
+        variables.push(set(
+            "ORDER_CHARGE_BUDGET_SECONDS",
+            seconds(timings.charge_budget),
+        ));
+        variables.push(set(
+            "ORDER_SAGA_BUDGET_SECONDS",
+            seconds(timings.saga_budget),
+        ));
+        variables.push(set(
+            "ORDER_NO_ACK_FIRST_MS",
+            timings.no_ack_first.as_millis(),
+        ));
         variables.push(set("ORDER_SEED_DEMO", self.options.seed_demo));
         variables
     }
@@ -85,7 +108,10 @@ impl Wiring<'_> {
         };
         vec![
             set(&format!("{prefix}_GRPC_ADDR"), self.ports.address(part)),
-            set(&format!("{prefix}_ADMIN_ADDR"), self.ports.admin_address(part)),
+            set(
+                &format!("{prefix}_ADMIN_ADDR"),
+                self.ports.admin_address(part),
+            ),
             set(&format!("{prefix}_DATABASE_URL"), &database.service_url),
             set(&format!("{prefix}_MIGRATE_URL"), &database.owner_url),
             set("KAFKA_BROKERS", self.brokers),
@@ -96,7 +122,7 @@ impl Wiring<'_> {
     }
 }
 
-fn set(name: &str, value: impl ToString) -> (String, String) {
+fn set(name: &str, value: impl Display) -> (String, String) {
     (name.to_owned(), value.to_string())
 }
 

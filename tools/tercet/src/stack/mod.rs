@@ -8,8 +8,9 @@ mod binaries;
 mod databases;
 mod environment;
 mod options;
+mod ports;
 mod running;
 
 pub use databases::{Database, Databases};
 pub use options::{Broker, Part, StackOptions, Timings};
-pub use running::Stack;
+pub use running::{Stack, Stage};

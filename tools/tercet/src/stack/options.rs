@@ -75,13 +75,13 @@ impl Default for Timings {
     // Ten times shorter than a deployment's: an order that must wait ends in seconds.
     fn default() -> Self {
         Self {
-            hold_ttl: Duration::from_secs(120),
+            hold_ttl: Duration::from_mins(2),
             sweep_interval: Duration::from_millis(200),
             reserve_budget: Duration::from_secs(20),
-            charge_budget: Duration::from_secs(60),
+            charge_budget: Duration::from_mins(1),
             saga_budget: Duration::from_secs(90),
             no_ack_first: Duration::from_millis(500),
-            gateway_timeout: Duration::from_millis(1000),
+            gateway_timeout: Duration::from_secs(1),
             resolve_after: Duration::from_millis(300),
         }
     }
