@@ -42,7 +42,8 @@ CREATE TABLE outbox_pending (
 CREATE INDEX outbox_pending_ready ON outbox_pending (partition, id)
     WHERE NOT held AND quarantined_at IS NULL;
 -- The relay's check for rows that are held without need. Empty when all is well.
-CREATE INDEX outbox_pending_held ON outbox_pending (partition) WHERE held;
+CREATE INDEX outbox_pending_held ON outbox_pending (aggregate_type, aggregate_id, aggregate_version)
+    WHERE held;
 
 -- Who publishes a partition. The epoch rises with each change of hands.
 CREATE TABLE outbox_partitions (

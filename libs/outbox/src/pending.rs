@@ -171,15 +171,27 @@ pub(crate) async fn hold(pool: &PgPool, aggregates: &[Aggregate]) -> Result<(), 
 }
 
 /// Lets go of rows that are held although nothing precedes them: the late report of an old owner can
-/// delete a row just before its successor is held.
+/// delete a row just before its successor is held. Steps from aggregate to aggregate, so that a long
+/// backlog behind one event costs a single look.
 pub(crate) async fn release_held(pool: &PgPool, partitions: &[i16]) -> Result<u64, Error> {
     let released = sqlx::query(
-        "UPDATE outbox_pending AS p SET held = false
-          WHERE p.partition = ANY ($1) AND p.held
+        "WITH RECURSIVE lowest AS (
+             (SELECT id, aggregate_type, aggregate_id, aggregate_version FROM outbox_pending
+               WHERE held ORDER BY aggregate_type, aggregate_id, aggregate_version LIMIT 1)
+             UNION ALL
+             SELECT next.* FROM lowest CROSS JOIN LATERAL (
+                    SELECT p.id, p.aggregate_type, p.aggregate_id, p.aggregate_version
+                      FROM outbox_pending AS p
+                     WHERE p.held AND (p.aggregate_type, p.aggregate_id)
+                                    > (lowest.aggregate_type, lowest.aggregate_id)
+                     ORDER BY p.aggregate_type, p.aggregate_id, p.aggregate_version LIMIT 1) AS next
+         )
+         UPDATE outbox_pending AS p SET held = false FROM lowest
+          WHERE p.id = lowest.id AND p.partition = ANY ($1) AND p.held
             AND NOT EXISTS (SELECT FROM outbox_pending AS lower
-                             WHERE lower.aggregate_type = p.aggregate_type
-                               AND lower.aggregate_id = p.aggregate_id
-                               AND lower.aggregate_version < p.aggregate_version)",
+                             WHERE lower.aggregate_type = lowest.aggregate_type
+                               AND lower.aggregate_id = lowest.aggregate_id
+                               AND lower.aggregate_version < lowest.aggregate_version)",
     )
     .bind(partitions)
     .execute(pool)

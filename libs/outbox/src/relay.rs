@@ -26,6 +26,8 @@ use crate::{
 const CONNECTIONS: u32 = 4;
 /// While the broker answers nothing, so many events are tried at once, not all of them.
 const WINDOW_MIN: usize = 16;
+/// Without news of the broker for so long, it is taken to be well.
+const BROKER_ERROR_LASTS: Duration = Duration::from_secs(10);
 const ERROR_TEXT_MAX: usize = 500;
 
 /// Publishes the events of one database's outbox. Make one for each process; they share the work.
@@ -46,6 +48,9 @@ pub struct Relay<P> {
     window: usize,
     /// The producer must be rebuilt before anything is sent.
     pub(crate) broken: bool,
+    /// What keeps the relay from its work: the database, or the broker and since when.
+    pub(crate) database_error: Option<String>,
+    broker_error: Option<(String, Instant)>,
 }
 
 /// What a pass did: row numbers, in the order of the broker's reports.
@@ -94,6 +99,8 @@ impl<P: Publisher> Relay<P> {
             failures: Vec::new(),
             window: options.in_flight_max,
             broken: false,
+            database_error: Some("starting".to_owned()),
+            broker_error: None,
             options,
         };
         Ok((relay, wake))
@@ -108,6 +115,9 @@ impl<P: Publisher> Relay<P> {
     /// [`run`](Self::run) does all the time, as one step for tests and tools.
     pub async fn one_pass(&mut self) -> Result<Pass, Error> {
         self.keep_leases().await?;
+        if self.broken {
+            self.rebuild().await?;
+        }
         self.read().await?;
         let mut pass = Pass::default();
         while let Some(report) = self.under_way.next().await {
@@ -224,8 +234,7 @@ impl<P: Publisher> Relay<P> {
         let counted = matches!(error, PublishError::Refused(_));
         if !counted {
             self.window = (self.window / 2).max(WINDOW_MIN.min(self.options.in_flight_max));
-            self.health
-                .send_replace(Health::NotReady(format!("publishing failed: {error}")));
+            self.broker_error = Some((error.to_string(), Instant::now()));
         }
         self.broken |= matches!(error, PublishError::Fatal(_));
         if let Some(epoch) = self.leases.epoch(report.partition) {
@@ -247,6 +256,22 @@ impl<P: Publisher> Relay<P> {
                     .collect(),
             });
         }
+    }
+
+    /// Tells the world how it goes.
+    pub(crate) fn tell_health(&mut self) {
+        // An outage is heard of again and again, unless nobody has anything to publish.
+        self.broker_error
+            .take_if(|(_, at)| at.elapsed() > BROKER_ERROR_LASTS);
+        let why = match (&self.database_error, &self.broker_error) {
+            (Some(why), _) => Some(why.clone()),
+            (None, Some((why, _))) => Some(format!("publishing failed: {why}")),
+            (None, None) if self.broken => Some("the producer is being rebuilt".to_owned()),
+            (None, None) => None,
+        };
+        let now = why.map_or(Health::Ready, Health::NotReady);
+        self.health
+            .send_if_modified(|health| std::mem::replace(health, now.clone()) != now);
     }
 
     /// Takes the reports that are there already.
@@ -288,10 +313,7 @@ impl<P: Publisher> Relay<P> {
             pending::mark_published(&self.pool, &self.published).await?;
             self.published.clear();
             tercet_crash_point::crash_point!("outbox.after_mark");
-            self.health.send_if_modified(|health| {
-                let was = std::mem::replace(health, Health::Ready);
-                was != Health::Ready
-            });
+            self.broker_error = None;
         }
         if !self.failures.is_empty() {
             let (owner, attempts_max) = (&self.options.owner, self.options.attempts_max);
@@ -327,8 +349,11 @@ fn own_pool(pool: &PgPool) -> PgPool {
     let options = pool.connect_options().as_ref().clone().options([
         // A mark that a crash of the database takes back is a duplicate, which readers absorb.
         ("synchronous_commit", "off"),
-        // The planner's idea of a queue's size is always out of date; every statement here has its index.
+        // The planner's idea of a queue's size is always out of date. Every statement here has an
+        // index in its own order; with these it is used from the first row to the millionth.
         ("enable_seqscan", "off"),
+        ("enable_bitmapscan", "off"),
+        ("jit", "off"),
     ]);
     PgPoolOptions::new()
         .max_connections(CONNECTIONS)

@@ -8,7 +8,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Error, Publisher, Relay, pending, purge, relay::Health};
+use crate::{Error, Publisher, Relay, pending, purge};
 
 /// After an error of the database, or of a rebuild, nothing is tried for so long.
 const ERROR_PAUSE: Duration = Duration::from_millis(200);
@@ -28,8 +28,9 @@ impl<P: Publisher> Relay<P> {
 
         let mut pace = Pace::new(self.options.poll_min, self.options.poll_max);
         while !shutdown.is_cancelled() {
-            if let Err(error) = self.step(&mut pace).await {
-                self.report(&error);
+            let stepped = self.step(&mut pace).await;
+            self.note(stepped.as_ref().err());
+            if stepped.is_err() {
                 tokio::select! {
                     () = shutdown.cancelled() => {}
                     () = sleep(ERROR_PAUSE) => {}
@@ -49,9 +50,6 @@ impl<P: Publisher> Relay<P> {
         if pace.leases_at <= now {
             self.keep_leases().await?;
             pace.leases_at = now + self.options.lease / 5;
-            if matches!(&*self.health.borrow(), Health::NotReady(why) if why == "starting") {
-                self.health.send_replace(Health::Ready);
-            }
         }
         if self.broken {
             self.rebuild().await?;
@@ -87,9 +85,8 @@ impl<P: Publisher> Relay<P> {
 
     /// A producer that is broken, or that holds records which are not ours any more: away with it.
     /// The rows know what has to be sent again.
-    async fn rebuild(&mut self) -> Result<(), Error> {
-        self.health
-            .send_replace(Health::NotReady("the producer is being rebuilt".to_owned()));
+    pub(crate) async fn rebuild(&mut self) -> Result<(), Error> {
+        self.tell_health();
         tracing::warn!("the outbox's producer is thrown away and built anew");
         self.publisher.rebuild().await?;
         // Purged records report at once; what does not is not waited for beyond its own timeout.
@@ -97,7 +94,6 @@ impl<P: Publisher> Relay<P> {
             .await;
         self.settle().await?;
         self.broken = false;
-        self.health.send_replace(Health::Ready);
         Ok(())
     }
 
@@ -118,13 +114,13 @@ impl<P: Publisher> Relay<P> {
             let found = match self.read().await {
                 Ok(found) => found,
                 Err(error) => {
-                    self.report(&error);
+                    self.note(Some(&error));
                     0
                 }
             };
             let all_reported = self.absorb_all(end).await;
             if let Err(error) = self.settle().await {
-                self.report(&error);
+                self.note(Some(&error));
             }
             if found == 0 || !all_reported || Instant::now() >= end {
                 break;
@@ -133,22 +129,24 @@ impl<P: Publisher> Relay<P> {
         if !self.absorb_all(Instant::now()).await {
             self.broken = true;
             if let Err(error) = self.rebuild().await {
-                self.report(&error);
+                self.note(Some(&error));
             }
         }
         if let Err(error) = self.leases.give_back(&self.pool).await {
-            self.report(&error);
+            self.note(Some(&error));
         }
     }
 
-    fn report(&mut self, error: &Error) {
-        let why = chain(error);
-        let not_ready = Health::NotReady(why.clone());
-        // An outage is one line, not one for each try.
-        if *self.health.borrow() != not_ready {
+    /// An outage is one line in the log, not one for each try.
+    fn note(&mut self, error: Option<&Error>) {
+        let why = error.map(|error| chain(error));
+        if let Some(why) = &why
+            && self.database_error.as_ref() != Some(why)
+        {
             tracing::warn!(error = why, "the outbox's relay is held up and tries again");
-            self.health.send_replace(not_ready);
         }
+        self.database_error = why;
+        self.tell_health();
     }
 }
 

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use tercet_outbox::Health;
 use tercet_testbed::eventually;
 use tokio_util::sync::CancellationToken;
 
@@ -237,6 +238,37 @@ async fn a_producer_that_breaks_is_rebuilt_and_its_events_go_out() {
     })
     .await;
     assert_eq!(broker.rebuilt(), 1);
+    stop.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test]
+async fn health_tells_of_an_outage_and_of_its_end() {
+    let (database, broker) = (database().await, Broker::default());
+    broker.answers("A", 1, &vec![crate::support::unavailable(); 20]);
+    let mut gentle = options("r");
+    gentle.backoff_unavailable = Duration::from_millis(20);
+    let (stop, relay) = (
+        CancellationToken::new(),
+        relay(database.pool(), &broker, gentle),
+    );
+    let mut health = relay.health();
+    assert!(matches!(&*health.borrow(), Health::NotReady(why) if why == "starting"));
+    let running = tokio::spawn(relay.run(stop.clone()));
+    health
+        .wait_for(|health| *health == Health::Ready)
+        .await
+        .unwrap();
+    committed(database.pool(), "A", 1).await;
+    health
+        .wait_for(|health| *health != Health::Ready)
+        .await
+        .unwrap();
+    health
+        .wait_for(|health| *health == Health::Ready)
+        .await
+        .unwrap();
+    assert_eq!(pending(database.pool()).await, 0);
     stop.cancel();
     running.await.unwrap();
 }
