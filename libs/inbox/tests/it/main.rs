@@ -10,6 +10,7 @@
 
 mod consumer;
 mod guard;
+mod killed;
 mod record;
 mod support;
 mod topics;

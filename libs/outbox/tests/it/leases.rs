@@ -272,3 +272,60 @@ async fn health_tells_of_an_outage_and_of_its_end() {
     stop.cancel();
     running.await.unwrap();
 }
+
+/// Writers, three relays of which one is killed, and a broker that fails and loses its word: every
+/// event is published, each aggregate's in order, and duplicates are the same event.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_relays_keep_every_aggregate_in_order_and_lose_nothing() {
+    const AGGREGATES: i64 = 20;
+    const VERSIONS: i64 = 15;
+    let (database, broker) = (database().await, Broker::default());
+    broker.flaky(9);
+    let stop = CancellationToken::new();
+    let mut relays = Vec::new();
+    for owner in ["killed", "a", "b"] {
+        let mut short = options(owner);
+        short.lease = Duration::from_secs(1);
+        let relay = relay(database.pool(), &broker, short);
+        relays.push(tokio::spawn(relay.run(stop.clone())));
+    }
+    let writers = (0..AGGREGATES).map(|n| {
+        let pool = database.pool().clone();
+        tokio::spawn(async move {
+            for version in 1..=VERSIONS {
+                committed(&pool, &format!("order-{n}"), version).await;
+            }
+        })
+    });
+    for (n, writer) in writers.collect::<Vec<_>>().into_iter().enumerate() {
+        writer.await.unwrap();
+        if n == 5 {
+            relays[0].abort();
+        }
+    }
+    eventually("every event", Duration::from_secs(30), async || {
+        (pending(database.pool()).await == 0).then_some(())
+    })
+    .await;
+    stop.cancel();
+
+    let topic = broker.topic();
+    for n in 0..AGGREGATES {
+        let mut first_seen: Vec<i64> = Vec::new();
+        for (_, version) in topic.iter().filter(|(of, _)| *of == format!("order-{n}")) {
+            let version = version.parse().unwrap();
+            if !first_seen.contains(&version) {
+                first_seen.push(version);
+            }
+        }
+        assert_eq!(first_seen, (1..=VERSIONS).collect::<Vec<_>>(), "order-{n}");
+    }
+    let mut ids: Vec<String> = broker
+        .records()
+        .iter()
+        .map(|record| record.headers["ce_id"].clone())
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), usize::try_from(AGGREGATES * VERSIONS).unwrap());
+}

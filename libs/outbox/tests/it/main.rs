@@ -11,6 +11,7 @@
 mod enqueue;
 mod held;
 mod kafka;
+mod killed;
 mod leases;
 mod passes;
 mod retention;

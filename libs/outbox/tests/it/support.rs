@@ -82,6 +82,9 @@ struct State {
     topic: Vec<(String, String)>,
     records: Vec<Record>,
     hanging: Vec<tokio::sync::oneshot::Sender<()>>,
+    /// Every n-th record fails, every n-th is written without a word.
+    flaky: Option<usize>,
+    asked: usize,
     rebuilt: usize,
 }
 
@@ -95,6 +98,10 @@ impl Broker {
             .script
             .insert(key, answers.iter().cloned().collect());
         self
+    }
+
+    pub(crate) fn flaky(&self, every: usize) {
+        self.0.lock().unwrap().flaky = Some(every);
     }
 
     pub(crate) fn topic(&self) -> Vec<(String, String)> {
@@ -126,11 +133,13 @@ impl Broker {
             record.key.clone(),
             record.headers["ce_aggregateversion"].clone(),
         );
-        let answer = state
-            .script
-            .get_mut(&key)
-            .and_then(VecDeque::pop_front)
-            .unwrap_or(Answer::Ack);
+        state.asked += 1;
+        let scripted = state.script.get_mut(&key).and_then(VecDeque::pop_front);
+        let answer = scripted.unwrap_or(match state.flaky {
+            Some(every) if state.asked.is_multiple_of(every) => unavailable(),
+            Some(every) if state.asked % every == every / 2 => Answer::WriteAndLoseTheAck,
+            _ => Answer::Ack,
+        });
         if !matches!(answer, Answer::Fail(_)) {
             state.topic.push(key);
             state.records.push(record.clone());
