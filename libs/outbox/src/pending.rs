@@ -203,7 +203,7 @@ pub(crate) async fn release_held(pool: &PgPool, partitions: &[i16]) -> Result<u6
 /// How much is pending, counted up to a bound, and the age of the oldest.
 pub(crate) async fn backlog(pool: &PgPool) -> Result<(i64, f64), Error> {
     let row = sqlx::query(
-        "SELECT (SELECT count(*) FROM (SELECT FROM outbox_pending LIMIT 100000) AS some) AS pending,
+        "SELECT (SELECT count(*) FROM (SELECT FROM outbox_pending LIMIT 100000) AS counted) AS pending,
                 coalesce((SELECT extract(epoch FROM now() - e.created_at)::float8
                             FROM outbox_pending AS p JOIN outbox_events AS e USING (id)
                            ORDER BY p.id LIMIT 1), 0) AS oldest_seconds",
