@@ -1,8 +1,4 @@
-//! Idempotency keys: one effect and one answer for a call that is sent more than once.
-//!
-//! The key is claimed in the transaction of the work and answered in it too, so a crash leaves
-//! either both or neither. [`begin`] claims, [`complete`] answers; [`SingleFlight`] keeps a crowd of
-//! equal calls from taking a connection each.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod claim;

@@ -23,6 +23,29 @@ pub enum Error {
         /// `FORWARD` or `BACKWARD`.
         direction: &'static str,
     },
+    /// Messages could come after their inbox rows are gone, and take effect twice.
+    #[error(
+        "inbox rows are kept for {inbox_keep:?}, but a message of {topic} can come for \
+         {topic_retention:?} (topic retention) + {redrive_age_max:?} (dead letters sent anew)"
+    )]
+    RetentionTooShort {
+        /// The topic.
+        topic: String,
+        /// How long inbox rows are kept.
+        inbox_keep: std::time::Duration,
+        /// How long the topic keeps messages; the maximum stands for ever.
+        topic_retention: std::time::Duration,
+        /// The age up to which dead letters are sent anew.
+        redrive_age_max: std::time::Duration,
+    },
+    /// The broker does not tell, and no setting does.
+    #[error("the retention of {topic} is unknown: {why}")]
+    RetentionUnknown {
+        /// The topic.
+        topic: String,
+        /// What the broker said.
+        why: String,
+    },
     /// The system has no thread for the polling.
     #[error("the consumer's thread could not be started")]
     Thread(#[source] std::io::Error),
@@ -48,8 +71,13 @@ impl Error {
                 .as_database_error()
                 .and_then(sqlx::error::DatabaseError::code)
                 .is_some_and(|code| code.starts_with("22") || code.starts_with("23")),
-            Self::GuardVanished { .. } | Self::Thread(_) | Self::ThreadDied => true,
-            Self::NotOpen { .. } | Self::CorruptOutcome { .. } => false,
+            Self::GuardVanished { .. }
+            | Self::Thread(_)
+            | Self::ThreadDied
+            | Self::RetentionUnknown { .. } => true,
+            Self::NotOpen { .. } | Self::CorruptOutcome { .. } | Self::RetentionTooShort { .. } => {
+                false
+            }
         }
     }
 }

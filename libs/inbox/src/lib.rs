@@ -1,8 +1,4 @@
-//! Once-only effects from at-least-once messages.
-//!
-//! - [`record`]: a message's id in the transaction of its effect makes the effect happen once.
-//! - [`guard`]: the same for the commands of a saga, which keep their outcome and can be undone.
-//! - [`Consumer`]: reads topics and hands each message, an [`Envelope`], to a [`Handler`].
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod attempts;
@@ -14,12 +10,14 @@ mod error;
 pub mod guard;
 mod metrics;
 mod retention;
+mod retention_check;
 
 pub use consumer::{BoxError, Consumer, ConsumerOptions, HandleError, Handled, Handler, Health};
 pub use dedupe::{Seen, record};
 pub use envelope::Envelope;
 pub use error::Error;
 pub use retention::purge;
+pub use retention_check::check_retention;
 
 /// The tables of the inbox and its dead letters, to be copied into a migration of yours.
 pub const INBOX_SCHEMA: &str = include_str!("../schema/inbox.sql");

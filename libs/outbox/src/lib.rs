@@ -1,8 +1,4 @@
-//! Events in your transaction, published at least once and in order per aggregate.
-#![doc = ""]
-//! The change and the event that tells of it are one commit: [`enqueue`] writes into *your*
-//! transaction. The [`Relay`] publishes what was committed and forgets it only when the broker has
-//! acknowledged it.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod enqueue;

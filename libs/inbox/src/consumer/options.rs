@@ -39,6 +39,8 @@ pub struct ConsumerOptions {
     pub revoke_timeout: Duration,
     /// No progress for so long although there are messages: the client is built anew.
     pub stalled_after: Duration,
+    /// How long an inbox row is kept; see [`check_retention`](crate::check_retention).
+    pub keep: Duration,
 }
 
 impl ConsumerOptions {
@@ -64,6 +66,7 @@ impl ConsumerOptions {
             commit_every: Duration::from_millis(200),
             revoke_timeout: Duration::from_secs(4),
             stalled_after: Duration::from_mins(1),
+            keep: Duration::from_hours(14 * 24),
         }
     }
 

@@ -6,7 +6,8 @@ use sqlx::{PgPool, postgres::PgPoolOptions};
 use tokio::{
     runtime::Handle,
     sync::{Semaphore, oneshot, watch},
-    time::timeout,
+    task::JoinSet,
+    time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -16,10 +17,12 @@ use super::{
     poll::Poller,
     worker::{Shared, Worker},
 };
-use crate::{Error, metrics::Metrics};
+use crate::{Error, error::chain, metrics::Metrics, purge};
 
 /// Beyond the handlers' own time: for the last commit, and for a client that closes slowly.
 const STOP_MARGIN: Duration = Duration::from_secs(15);
+
+const RETENTION: Duration = Duration::from_hours(1);
 
 /// Reads topics and hands their messages to a handler.
 pub struct Consumer<H> {
@@ -61,6 +64,11 @@ impl<H: Handler> Consumer<H> {
     /// member, so that a restart under the same name goes on at once. Errors of the broker are
     /// logged and overcome; it ends only by `shutdown`.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), Error> {
+        let mut side = JoinSet::new();
+        side.spawn(retention(
+            self.shared.pool.clone(),
+            self.shared.options.keep,
+        ));
         let stop = shutdown.child_token();
         // Whoever drops this future must not leave a thread behind that consumes.
         let _stop_on_drop = stop.clone().drop_guard();
@@ -136,4 +144,15 @@ fn attempts_pool(pool: &PgPool) -> PgPool {
         .max_connections(2)
         .test_before_acquire(false)
         .connect_lazy_with(options)
+}
+
+async fn retention(pool: PgPool, keep: Duration) {
+    loop {
+        sleep(RETENTION).await;
+        match purge(&pool, keep).await {
+            Ok(0) => {}
+            Ok(purged) => tracing::info!(purged, "old inbox rows were deleted"),
+            Err(error) => tracing::warn!(error = chain(&error), "old inbox rows were not deleted"),
+        }
+    }
 }

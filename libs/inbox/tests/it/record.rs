@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use tercet_inbox::{Seen, purge, record};
+use tercet_inbox::{Seen, check_retention, purge, record};
+use tercet_testbed::kafka;
 use uuid::Uuid;
 
 use crate::support::{database, waits_for_a_lock};
@@ -82,4 +83,26 @@ async fn old_rows_are_purged_and_young_ones_stay() {
         .await
         .unwrap();
     assert_eq!(left, 1);
+}
+
+#[tokio::test]
+async fn a_start_is_refused_when_inbox_rows_would_not_outlive_the_messages() {
+    let topic = kafka::unique("inbox");
+    kafka::create_topic(&topic, 1).await; // the broker's default: 7 days
+    let (day, topics) = (Duration::from_hours(24), vec![topic]);
+    let brokers = kafka::brokers();
+    let check = |keep: u32, redrive: u32| {
+        check_retention(&brokers, &topics, day * keep, day * redrive, None)
+    };
+    check(14, 6).await.unwrap();
+    let error = check(14, 7).await.unwrap_err();
+    assert!(!error.is_transient());
+    let told = error.to_string();
+    assert!(
+        told.contains("1209600s") && told.contains("604800s"),
+        "the numbers: {told}"
+    );
+
+    let unreachable = check_retention("127.0.0.1:1", &topics, day * 14, day, Some(day * 7)).await;
+    unreachable.unwrap(); // by the setting
 }
