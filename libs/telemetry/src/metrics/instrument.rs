@@ -7,8 +7,9 @@ use opentelemetry::{KeyValue, global};
 type Labels<'a> = &'a [(&'static str, &'a str)];
 
 /// From a millisecond to a minute: what a call, a step or a whole saga takes.
-const SECONDS: [f64; 15] =
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+const SECONDS: [f64; 15] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
+];
 
 /// A sum that only grows.
 #[derive(Debug)]
@@ -41,15 +42,27 @@ struct Definition {
 impl Counter {
     /// Rendered as `{name with underscores}_total`.
     pub const fn new(name: &'static str, description: &'static str) -> Self {
-        let definition = Definition { name, unit: "", description };
-        Self { definition, instrument: OnceLock::new() }
+        let definition = Definition {
+            name,
+            unit: "",
+            description,
+        };
+        Self {
+            definition,
+            instrument: OnceLock::new(),
+        }
     }
 
     /// Adds `count`.
     pub fn add(&self, count: u64, labels: Labels<'_>) {
         let instrument = self.instrument.get_or_init(|| {
-            let Definition { name, description, .. } = self.definition;
-            meter().u64_counter(name).with_description(description).build()
+            let Definition {
+                name, description, ..
+            } = self.definition;
+            meter()
+                .u64_counter(name)
+                .with_description(description)
+                .build()
         });
         instrument.add(count, &key_values(labels));
     }
@@ -58,14 +71,29 @@ impl Counter {
 impl Gauge {
     /// Rendered as the name with underscores and, if the unit is `s`, `_seconds`.
     pub const fn new(name: &'static str, unit: &'static str, description: &'static str) -> Self {
-        Self { definition: Definition { name, unit, description }, instrument: OnceLock::new() }
+        Self {
+            definition: Definition {
+                name,
+                unit,
+                description,
+            },
+            instrument: OnceLock::new(),
+        }
     }
 
     /// Sets the value.
     pub fn record(&self, value: f64, labels: Labels<'_>) {
         let instrument = self.instrument.get_or_init(|| {
-            let Definition { name, unit, description } = self.definition;
-            meter().f64_gauge(name).with_unit(unit).with_description(description).build()
+            let Definition {
+                name,
+                unit,
+                description,
+            } = self.definition;
+            meter()
+                .f64_gauge(name)
+                .with_unit(unit)
+                .with_description(description)
+                .build()
         });
         instrument.record(value, &key_values(labels));
     }
@@ -74,14 +102,25 @@ impl Gauge {
 impl Histogram {
     /// Rendered as `{name with underscores}_seconds`.
     pub const fn new(name: &'static str, description: &'static str) -> Self {
-        let definition = Definition { name, unit: "s", description };
-        Self { definition, instrument: OnceLock::new() }
+        let definition = Definition {
+            name,
+            unit: "s",
+            description,
+        };
+        Self {
+            definition,
+            instrument: OnceLock::new(),
+        }
     }
 
     /// Adds one observation.
     pub fn record(&self, seconds: f64, labels: Labels<'_>) {
         let instrument = self.instrument.get_or_init(|| {
-            let Definition { name, unit, description } = self.definition;
+            let Definition {
+                name,
+                unit,
+                description,
+            } = self.definition;
             meter()
                 .f64_histogram(name)
                 .with_unit(unit)
@@ -99,5 +138,8 @@ fn meter() -> Meter {
 }
 
 fn key_values(labels: Labels<'_>) -> Vec<KeyValue> {
-    labels.iter().map(|(key, value)| KeyValue::new(*key, (*value).to_owned())).collect()
+    labels
+        .iter()
+        .map(|(key, value)| KeyValue::new(*key, (*value).to_owned()))
+        .collect()
 }

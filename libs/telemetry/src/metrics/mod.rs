@@ -5,5 +5,5 @@ mod instrument;
 mod registry;
 
 pub use instrument::{Counter, Gauge, Histogram};
-pub use registry::{registry, render};
 pub(crate) use registry::install;
+pub use registry::{registry, render};

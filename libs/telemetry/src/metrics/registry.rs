@@ -33,7 +33,10 @@ pub fn render() -> Result<(String, String), prometheus::Error> {
     let encoder = TextEncoder::new();
     let mut text = Vec::new();
     encoder.encode(&REGISTRY.gather(), &mut text)?;
-    Ok((String::from_utf8_lossy(&text).into_owned(), encoder.format_type().to_owned()))
+    Ok((
+        String::from_utf8_lossy(&text).into_owned(),
+        encoder.format_type().to_owned(),
+    ))
 }
 
 /// Instruments bind to the provider that is installed when they are first used.
