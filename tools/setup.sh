@@ -46,7 +46,8 @@ kafka() {
   have mvn || install Maven "Install Maven: it fetches Kafka's jars." maven
 }
 
-buf() {
+# Not called `buf`: command -v would find the function.
+buf_tool() {
   have buf && return
   [ -x "$cache/bin/buf" ] && return
   have go || fail "buf is missing. Install it (https://buf.build/docs/installation) or Go, which can build it."
@@ -55,6 +56,7 @@ buf() {
 }
 
 case "${1:-base}" in
-  base | kafka | buf) "${1:-base}" ;;
+  base | kafka) "${1:-base}" ;;
+  buf) buf_tool ;;
   *) fail "unknown part: $1 (base, kafka or buf)" ;;
 esac
