@@ -11,5 +11,8 @@
 
 #![warn(missing_docs)]
 
+mod init;
 pub mod metrics;
 pub mod propagation;
+
+pub use init::{Guard, InitError, LogFormat, UnknownLogFormat, init};
