@@ -1,0 +1,44 @@
+//! How an engine works; the defaults fit a deployment.
+
+use std::time::Duration;
+
+/// What an engine can be told. How long sagas wait is in their definition's
+/// [`Timing`](tercet_saga::Timing).
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// Who this engine is; unique among the processes that share the database.
+    pub owner: String,
+    /// How often due timers are looked for.
+    pub timer_interval: Duration,
+    /// Timers fired in one look.
+    pub timers_max: i64,
+    /// How often lost sagas are looked for.
+    pub resume_interval: Duration,
+    /// How long a timer is overdue before its saga counts as lost.
+    pub overdue_after: Duration,
+    /// How long a saga that was taken over is left alone by other engines.
+    pub lease: Duration,
+    /// Rows read at once while looking for lost sagas.
+    pub page: i64,
+    /// Commands on their way at once.
+    pub sends_max: usize,
+    /// Commands that wait for their turn. One that finds no place is sent by its timer.
+    pub queue_max: usize,
+}
+
+impl EngineOptions {
+    /// The defaults, for the process called `owner`.
+    pub fn new(owner: impl Into<String>) -> Self {
+        Self {
+            owner: owner.into(),
+            timer_interval: Duration::from_millis(250),
+            timers_max: 100,
+            resume_interval: Duration::from_mins(1),
+            overdue_after: Duration::from_mins(5),
+            lease: Duration::from_secs(30),
+            page: 200,
+            sends_max: 128,
+            queue_max: 10_000,
+        }
+    }
+}

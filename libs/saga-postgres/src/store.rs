@@ -1,0 +1,278 @@
+//! The statements. Each takes a connection: the caller owns the transaction.
+
+use serde::Serialize;
+use sqlx::{AssertSqlSafe, PgConnection, Row as _, postgres::PgRow, types::Json};
+use tercet_saga::{DefinitionId, Instance, LogEntry, recovery::Candidate};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::{
+    error::Error,
+    participants::SagaRef,
+    row::{self, COLUMNS},
+};
+
+/// Whether to wait for whoever has the saga's row.
+#[derive(Clone, Copy)]
+pub(crate) enum Rival {
+    /// Wait, then see what it committed.
+    Wait,
+    /// Leave the saga to it.
+    Skip,
+}
+
+/// The saga's row, locked until the caller's transaction ends. The lock is taken before anything
+/// else of the saga's subject: sagas by id, then their subjects.
+pub(crate) async fn lock(
+    conn: &mut PgConnection,
+    saga_id: Uuid,
+    rival: Rival,
+) -> Result<Option<PgRow>, Error> {
+    let skip = match rival {
+        Rival::Wait => "",
+        Rival::Skip => "SKIP LOCKED",
+    };
+    let sql = format!("SELECT {COLUMNS} FROM sagas WHERE id = $1 FOR UPDATE {skip}");
+    Ok(sqlx::query(AssertSqlSafe(sql))
+        .bind(saga_id)
+        .fetch_optional(conn)
+        .await?)
+}
+
+/// Inserts a saga that was started at the Unix epoch: all its times are that far from *now*, by the
+/// database's clock, which costs no question first.
+pub(crate) async fn insert<D: Serialize>(
+    conn: &mut PgConnection,
+    saga: &SagaRef,
+    definition: &DefinitionId,
+    instance: &Instance<D>,
+    log: &[LogEntry],
+) -> Result<(), Error> {
+    let entries = Columns::of(log);
+    let next = instance.next_action_at;
+    sqlx::query(
+        "WITH saga AS (
+             INSERT INTO sagas (id, kind, subject_id, definition_version, definition_hash, status,
+                 step, direction, command_id, wait, attempt, asks, epoch, version, data, learned,
+                 traceparent, started_at, step_since, next_action_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, $11, $12, $13, $14, $15,
+                 now(), now(), now() + make_interval(secs => $16), now())
+             RETURNING id
+         )
+         INSERT INTO saga_log (saga_id, entry, step, direction, command_id, detail)
+         SELECT saga.id, l.entry, l.step, l.direction, l.command_id, l.detail
+           FROM saga, unnest($17::text[], $18::text[], $19::text[], $20::text[], $21::text[])
+                WITH ORDINALITY AS l(entry, step, direction, command_id, detail, place)
+          ORDER BY l.place",
+    )
+    .bind(saga.saga_id)
+    .bind(&definition.kind)
+    .bind(saga.subject_id)
+    .bind(as_i32(definition.version))
+    .bind(&definition.hash)
+    .bind(instance.status.as_str())
+    .bind(&instance.step)
+    .bind(instance.direction.as_str())
+    .bind(&instance.command_id)
+    .bind(instance.wait.as_str())
+    .bind(instance.epoch)
+    .bind(instance.version)
+    .bind(Json(&instance.data))
+    .bind(instance.learned.as_ref().map(Json))
+    .bind(&saga.traceparent)
+    .bind(next.map(|at| (at - OffsetDateTime::UNIX_EPOCH).as_seconds_f64()))
+    .bind(entries.entry)
+    .bind(entries.step)
+    .bind(entries.direction)
+    .bind(entries.command_id)
+    .bind(entries.detail)
+    .execute(conn)
+    .await
+    .map_err(|error| match &error {
+        sqlx::Error::Database(e) if e.constraint() == Some("sagas_one_live_a_subject") => {
+            Error::SubjectBusy {
+                subject_id: saga.subject_id,
+            }
+        }
+        _ => Error::Database(error),
+    })?;
+    Ok(())
+}
+
+/// A claim on a saga that was taken over, saved with it.
+pub(crate) struct Lease<'a> {
+    pub(crate) owner: &'a str,
+    pub(crate) seconds: f64,
+}
+
+/// Saves a changed saga and its timeline, if it still is at version `before`.
+///
+/// The row is locked already; the compare-and-set is the fence for whoever prepared a save without
+/// the lock, for example before its process was stopped.
+pub(crate) async fn save<D: Serialize>(
+    conn: &mut PgConnection,
+    before: i64,
+    instance: &Instance<D>,
+    log: &[LogEntry],
+    lease: Option<Lease<'_>>,
+) -> Result<(), Error> {
+    let entries = Columns::of(log);
+    let saved: i64 = sqlx::query_scalar(
+        "WITH saga AS (
+             UPDATE sagas SET status = $3, stuck_reason = $4, step = $5, direction = $6,
+                 command_id = $7, wait = $8, waiting_reason = $9, attempt = $10, asks = $11,
+                 epoch = $12, version = $13, learned = $14, failure = $15, step_since = $16,
+                 next_action_at = $17, updated_at = clock_timestamp(),
+                 lease_owner = coalesce($18, lease_owner),
+                 lease_until = coalesce(clock_timestamp() + make_interval(secs => $19), lease_until)
+              WHERE id = $1 AND version = $2
+             RETURNING id
+         ), logged AS (
+             INSERT INTO saga_log (saga_id, entry, step, direction, command_id, detail)
+             SELECT saga.id, l.entry, l.step, l.direction, l.command_id, l.detail
+               FROM saga, unnest($20::text[], $21::text[], $22::text[], $23::text[], $24::text[])
+                    WITH ORDINALITY AS l(entry, step, direction, command_id, detail, place)
+              ORDER BY l.place
+         )
+         SELECT count(*) FROM saga",
+    )
+    .bind(instance.saga_id)
+    .bind(before)
+    .bind(instance.status.as_str())
+    .bind(&instance.stuck_reason)
+    .bind(&instance.step)
+    .bind(instance.direction.as_str())
+    .bind(&instance.command_id)
+    .bind(instance.wait.as_str())
+    .bind(&instance.waiting_reason)
+    .bind(as_i32(instance.attempt))
+    .bind(as_i32(instance.asks))
+    .bind(instance.epoch)
+    .bind(instance.version)
+    .bind(instance.learned.as_ref().map(Json))
+    .bind(instance.failure.as_ref().map(Json))
+    .bind(instance.step_since)
+    .bind(instance.next_action_at)
+    .bind(lease.as_ref().map(|lease| lease.owner))
+    .bind(lease.as_ref().map(|lease| lease.seconds))
+    .bind(entries.entry)
+    .bind(entries.step)
+    .bind(entries.direction)
+    .bind(entries.command_id)
+    .bind(entries.detail)
+    .fetch_one(conn)
+    .await?;
+    if saved == 1 {
+        Ok(())
+    } else {
+        Err(Error::VersionConflict {
+            saga_id: instance.saga_id,
+            version: before,
+        })
+    }
+}
+
+/// Sagas whose timer has come, the longest overdue first.
+pub(crate) async fn due(
+    conn: &mut PgConnection,
+    definition: &DefinitionId,
+    limit: i64,
+) -> Result<Vec<Uuid>, Error> {
+    Ok(sqlx::query_scalar(
+        "SELECT id FROM sagas
+          WHERE status IN ('RUNNING', 'COMPENSATING') AND next_action_at <= clock_timestamp()
+            AND kind = $1 AND definition_version = $2 AND definition_hash = $3
+          ORDER BY next_action_at LIMIT $4",
+    )
+    .bind(&definition.kind)
+    .bind(as_i32(definition.version))
+    .bind(&definition.hash)
+    .bind(limit)
+    .fetch_all(conn)
+    .await?)
+}
+
+/// A page of live sagas whose timer is missing or overdue, whoever may run them.
+pub(crate) async fn idle(
+    conn: &mut PgConnection,
+    kind: &str,
+    overdue_seconds: f64,
+    after: Uuid,
+    limit: i64,
+) -> Result<Vec<Result<(Candidate, OffsetDateTime), Error>>, Error> {
+    let rows = sqlx::query(
+        "SELECT id, kind, definition_version, definition_hash, status, next_action_at, lease_until,
+                clock_timestamp() AS read_at
+           FROM sagas
+          WHERE status IN ('RUNNING', 'COMPENSATING') AND kind = $1 AND id > $2
+            AND (next_action_at IS NULL
+                 OR next_action_at <= clock_timestamp() - make_interval(secs => $3))
+          ORDER BY id LIMIT $4",
+    )
+    .bind(kind)
+    .bind(after)
+    .bind(overdue_seconds)
+    .bind(limit)
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.iter().map(candidate).collect())
+}
+
+fn candidate(row: &PgRow) -> Result<(Candidate, OffsetDateTime), Error> {
+    let status: String = row.try_get("status")?;
+    let saga_id = row.try_get("id")?;
+    let candidate = Candidate {
+        saga_id,
+        definition: row::definition(row)?,
+        status: status.parse().map_err(|source| Error::Corrupt {
+            saga_id,
+            column: "status",
+            source: Box::new(source),
+        })?,
+        next_action_at: row.try_get("next_action_at")?,
+        lease_until: row.try_get("lease_until")?,
+    };
+    Ok((candidate, row.try_get("read_at")?))
+}
+
+/// Moves the timer of a row that cannot be run, so that it does not stand in the way of others. The
+/// row stays as it is otherwise: whoever repairs it finds it live, with a timer.
+pub(crate) async fn put_off(
+    conn: &mut PgConnection,
+    saga_id: Uuid,
+    seconds: f64,
+) -> Result<(), Error> {
+    sqlx::query(
+        "UPDATE sagas SET next_action_at = clock_timestamp() + make_interval(secs => $2) WHERE id = $1",
+    )
+    .bind(saga_id)
+    .bind(seconds)
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Log entries as columns, for `unnest`.
+struct Columns<'a> {
+    entry: Vec<&'static str>,
+    step: Vec<&'a str>,
+    direction: Vec<&'static str>,
+    command_id: Vec<Option<&'a str>>,
+    detail: Vec<&'a str>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(log: &'a [LogEntry]) -> Self {
+        Self {
+            entry: log.iter().map(|it| it.entry.as_str()).collect(),
+            step: log.iter().map(|it| it.step.as_str()).collect(),
+            direction: log.iter().map(|it| it.direction.as_str()).collect(),
+            command_id: log.iter().map(|it| it.command_id.as_deref()).collect(),
+            detail: log.iter().map(|it| it.detail.as_str()).collect(),
+        }
+    }
+}
+
+fn as_i32(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
