@@ -15,4 +15,4 @@ mod init;
 pub mod metrics;
 pub mod propagation;
 
-pub use init::{Guard, InitError, LogFormat, UnknownLogFormat, init};
+pub use init::{Guard, InitError, LogFormat, init};

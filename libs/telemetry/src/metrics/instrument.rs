@@ -133,7 +133,7 @@ impl Histogram {
 }
 
 fn meter() -> Meter {
-    super::install();
+    super::registry::installed();
     global::meter("tercet")
 }
 

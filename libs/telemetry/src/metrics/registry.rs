@@ -1,8 +1,12 @@
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use opentelemetry::global;
+use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use prometheus::{Encoder, Registry, TextEncoder};
+
+/// Who measures, for `target_info`; unknown where only a library is being tested.
+static RESOURCE: OnceLock<Resource> = OnceLock::new();
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let registry = Registry::new();
@@ -12,8 +16,11 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         .build();
     match exporter {
         Ok(exporter) => {
-            let provider = SdkMeterProvider::builder().with_reader(exporter).build();
-            global::set_meter_provider(provider);
+            let resource = RESOURCE.get().cloned();
+            let provider = SdkMeterProvider::builder()
+                .with_reader(exporter)
+                .with_resource(resource.unwrap_or_else(|| Resource::builder().build()));
+            global::set_meter_provider(provider.build());
         }
         Err(error) => tracing::error!(%error, "metrics are off"),
     }
@@ -39,7 +46,13 @@ pub fn render() -> Result<(String, String), prometheus::Error> {
     ))
 }
 
+/// Names who measures. Without effect once an instrument was used.
+pub(crate) fn install(resource: &Resource) {
+    RESOURCE.get_or_init(|| resource.clone());
+    installed();
+}
+
 /// Instruments bind to the provider that is installed when they are first used.
-pub(crate) fn install() {
+pub(super) fn installed() {
     LazyLock::force(&REGISTRY);
 }
