@@ -1,1 +1,2 @@
-//! Being built.
+//! The payment service.
+pub mod domain;
