@@ -4,6 +4,7 @@
 //! RFC 3339 with `Z`. Readers ignore unknown fields and unknown enum values, so that an old reader
 //! survives a new writer.
 
+pub mod command;
 pub mod wkt;
 
 /// Orders, from the customer's side.
@@ -50,3 +51,6 @@ pub const ERROR_DOMAIN: &str = "tercet.dev";
 
 /// The metadata key under which a caller names a call that must have one effect.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Where each `ErrorInfo.reason` has its page: this, the reason, and `.md`.
+pub const ERROR_PAGES: &str = "https://tercet.dev/docs/errors/";

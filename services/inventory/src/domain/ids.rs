@@ -48,10 +48,6 @@ id! {
     OrderId
 }
 id! {
-    /// The saga that sends a command.
-    SagaId
-}
-id! {
     /// An adjustment of stock, chosen by who adjusts: the same id has one effect.
     AdjustmentId
 }

@@ -1,0 +1,115 @@
+//! Use case error → status with `google.rpc` details. One exhaustive match; nothing internal leaks.
+
+use std::time::Duration;
+
+use tercet_contracts::{
+    ERROR_DOMAIN, ERROR_PAGES,
+    command::{self, HIGHEST_EPOCH},
+};
+use tercet_grpc_status::{Code, ErrorDomain, FieldViolations, Problem, Reason};
+use tercet_service_kit::server::INTERNAL;
+use tonic::Status;
+
+use crate::app::Error;
+
+/// Who defines the reasons.
+pub const ERRORS: ErrorDomain = ErrorDomain::new(ERROR_DOMAIN).with_help_pages(ERROR_PAGES);
+
+const INVALID_REQUEST: Reason = Reason::new("INVALID_REQUEST");
+const STALE_EPOCH: Reason = Reason::new(command::STALE_EPOCH);
+const STEP_ALREADY_UNDONE: Reason = Reason::new(command::STEP_ALREADY_UNDONE);
+const RESERVATION_NOT_FOUND: Reason = Reason::new("RESERVATION_NOT_FOUND");
+const RESERVATION_STATE: Reason = Reason::new("RESERVATION_STATE");
+const STOCK_NOT_FOUND: Reason = Reason::new("STOCK_NOT_FOUND");
+const STOCK_BELOW_RESERVED: Reason = Reason::new("STOCK_BELOW_RESERVED");
+const ADJUSTMENT_ID_REUSED: Reason = Reason::new("ADJUSTMENT_ID_REUSED");
+const TEMPORARILY_UNAVAILABLE: Reason = Reason::new("TEMPORARILY_UNAVAILABLE");
+
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Every bad field at once.
+pub fn bad_request(violations: FieldViolations) -> Status {
+    violations.into_problem(ERRORS, INVALID_REQUEST).into()
+}
+
+pub fn from_error(error: &Error) -> Status {
+    match error {
+        Error::Store(_) | Error::Aborted(_) if error.is_transient() => unavailable(error),
+        Error::Store(_) | Error::Aborted(_) | Error::Undecided => internal(error),
+        Error::AlreadyUndone => refused(STEP_ALREADY_UNDONE, error)
+            .precondition("STEP", "step", "it was undone before this command came")
+            .into(),
+        Error::StaleEpoch { highest } => refused(STALE_EPOCH, error)
+            .with(HIGHEST_EPOCH, highest.to_string())
+            .precondition("EPOCH", "saga", "another orchestrator took it over")
+            .into(),
+        Error::ReservationNotFound(id) => not_found(RESERVATION_NOT_FOUND, error)
+            .resource("Reservation", id.to_string())
+            .with("reservation_id", id.to_string())
+            .into(),
+        Error::WrongState(wrong) => refused(RESERVATION_STATE, error)
+            .with("reservation_id", wrong.id.to_string())
+            .with("state", wrong.state.as_str())
+            .precondition(
+                "STATE",
+                format!("reservations/{}", wrong.id),
+                wrong.to_string(),
+            )
+            .into(),
+        Error::StockNotFound(sku) => not_found(STOCK_NOT_FOUND, error)
+            .resource("Stock", sku.to_string())
+            .with("sku", sku.to_string())
+            .into(),
+        Error::BelowReserved(level) => refused(STOCK_BELOW_RESERVED, error)
+            .with("sku", level.sku.to_string())
+            .with("on_hand", level.on_hand.to_string())
+            .with("reserved", level.reserved.to_string())
+            .precondition("STOCK", format!("stock/{}", level.sku), error.to_string())
+            .into(),
+        Error::AdjustmentReused => Problem::new(
+            ERRORS,
+            Code::InvalidArgument,
+            ADJUSTMENT_ID_REUSED,
+            error.to_string(),
+        )
+        .bad_field("adjustment_id", "was used for another change")
+        .into(),
+    }
+}
+
+fn refused(reason: Reason, error: &Error) -> Problem {
+    Problem::new(ERRORS, Code::FailedPrecondition, reason, error.to_string())
+}
+
+fn not_found(reason: Reason, error: &Error) -> Problem {
+    Problem::new(ERRORS, Code::NotFound, reason, error.to_string())
+}
+
+fn unavailable(error: &Error) -> Status {
+    tracing::warn!(
+        error = error as &dyn std::error::Error,
+        "answered as unavailable"
+    );
+    Problem::new(
+        ERRORS,
+        Code::Unavailable,
+        TEMPORARILY_UNAVAILABLE,
+        "the service cannot answer now",
+    )
+    .retry_after(RETRY_AFTER)
+    .into()
+}
+
+fn internal(error: &Error) -> Status {
+    tracing::error!(
+        error = error as &dyn std::error::Error,
+        "answered as internal"
+    );
+    Problem::new(
+        ERRORS,
+        Code::Internal,
+        INTERNAL,
+        "an error of this service; it is logged",
+    )
+    .into()
+}
