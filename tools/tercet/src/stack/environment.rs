@@ -55,19 +55,27 @@ impl Wiring<'_> {
     }
 
     fn payment(&self) -> Vec<(String, String)> {
-        let timings = &self.options.timings;
         let mut variables = self.shared("PAYMENT", Part::Payment);
         variables.push(set("PAYMENT_GATEWAY_URL", self.ports.url(Part::Gateway)));
         variables.push(set("PAYMENT_GATEWAY_KEY", "sk_test_tercet"));
-        variables.push(set(
-            "PAYMENT_GATEWAY_TIMEOUT_MS",
-            timings.gateway_timeout.as_millis(),
-        ));
-        variables.push(set(
-            "PAYMENT_RESOLVE_AFTER_MS",
-            timings.resolve_after.as_millis(),
-        ));
+        variables.extend(self.charge_answer());
         variables
+    }
+
+    /// How long the answer to a charge may take: set for the payment service, and known to the order
+    /// service, which checks its own budget against it.
+    fn charge_answer(&self) -> [(String, String); 2] {
+        let timings = &self.options.timings;
+        [
+            set(
+                "PAYMENT_GATEWAY_TIMEOUT_MS",
+                timings.gateway_timeout.as_millis(),
+            ),
+            set(
+                "PAYMENT_RESOLVE_AFTER_MS",
+                timings.resolve_after.as_millis(),
+            ),
+        ]
     }
 
     fn order(&self, instance: usize) -> Vec<(String, String)> {
@@ -96,6 +104,7 @@ impl Wiring<'_> {
             timings.no_ack_first.as_millis(),
         ));
         variables.push(set("ORDER_SEED_DEMO", self.options.seed_demo));
+        variables.extend(self.charge_answer());
         variables
     }
 

@@ -1,0 +1,5 @@
+//! A new migration is built in without another change.
+
+fn main() {
+    println!("cargo:rerun-if-changed=../../migrations/order");
+}
