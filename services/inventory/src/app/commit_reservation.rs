@@ -13,6 +13,10 @@ use crate::{
 };
 
 impl App {
+    #[tracing::instrument(skip_all, fields(
+        tercet.saga.id = %command.saga_id,
+        tercet.command.id = command.command_id,
+    ))]
     pub async fn commit_reservation(
         &self,
         command: CommandKey,
@@ -22,15 +26,9 @@ impl App {
         owned(async move {
             let mut tx = app.inner.pool.begin().await?;
             let ack = app.commit(&mut tx, &command, id).await;
-            match &ack {
-                Ok(Ack::Accepted) => tx.commit().await?,
-                _ => tx.rollback().await?,
-            }
-            if ack.is_ok() {
-                crash_point!("inventory.after_commit_commit");
-                app.inner.wake.notify();
-            }
-            ack
+            let ack = app.close(tx, ack).await?;
+            crash_point!("inventory.after_commit_commit");
+            Ok(ack)
         })
         .await?
     }

@@ -22,14 +22,7 @@ impl App {
         owned(async move {
             let mut tx = app.inner.pool.begin().await?;
             let expired = app.expire_batch(&mut tx).await;
-            match &expired {
-                Ok(_) => tx.commit().await?,
-                Err(_) => tx.rollback().await?,
-            }
-            if matches!(expired, Ok(1..)) {
-                app.inner.wake.notify();
-            }
-            expired
+            app.close(tx, expired).await
         })
         .await?
     }

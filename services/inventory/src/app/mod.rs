@@ -14,7 +14,7 @@ mod seed_demo;
 
 use std::{sync::Arc, time::Duration};
 
-use sqlx::PgPool;
+use sqlx::{PgPool, Postgres, Transaction};
 use tercet_inbox::guard::{Admission, BackwardAdmission, KeptOutcome};
 use tercet_outbox::Wake;
 
@@ -57,6 +57,30 @@ impl App {
         };
         Self {
             inner: Arc::new(inner),
+        }
+    }
+
+    /// Ends a use case's transaction by what it came to, and wakes the relay after the commit.
+    ///
+    /// A duplicate commits too: the guard may have learnt a higher epoch from it. The rollback is
+    /// awaited: one that is only dropped keeps its locks until a spawned task gets a turn.
+    async fn close<T>(
+        &self,
+        tx: Transaction<'static, Postgres>,
+        result: Result<T, Error>,
+    ) -> Result<T, Error> {
+        match result {
+            Ok(value) => {
+                tx.commit().await?;
+                self.inner.wake.notify();
+                Ok(value)
+            }
+            Err(error) => {
+                if let Err(rollback) = tx.rollback().await {
+                    tracing::debug!(error = %rollback, "no rollback; the session's end will do");
+                }
+                Err(error)
+            }
         }
     }
 }

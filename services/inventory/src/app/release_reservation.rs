@@ -12,6 +12,11 @@ use crate::{
 };
 
 impl App {
+    #[tracing::instrument(skip_all, fields(
+        tercet.saga.id = %command.saga_id,
+        tercet.command.id = command.command_id,
+        tercet.order.id = %order_id,
+    ))]
     pub async fn release_reservation(
         &self,
         command: CommandKey,
@@ -22,15 +27,9 @@ impl App {
         owned(async move {
             let mut tx = app.inner.pool.begin().await?;
             let ack = app.release(&mut tx, &command, id, order_id).await;
-            match &ack {
-                Ok(Ack::Accepted) => tx.commit().await?,
-                _ => tx.rollback().await?,
-            }
-            if ack.is_ok() {
-                crash_point!("inventory.after_release_commit");
-                app.inner.wake.notify();
-            }
-            ack
+            let ack = app.close(tx, ack).await?;
+            crash_point!("inventory.after_release_commit");
+            Ok(ack)
         })
         .await?
     }
@@ -46,18 +45,12 @@ impl App {
             BackwardAdmission::Fresh { forward_ran } => forward_ran,
             other => return not_fresh_backward(other),
         };
-        let (version, changed) = if forward_ran {
+        let event = if forward_ran {
             give_back(conn, id).await?
         } else {
             // The door is closed now: whenever the reserve comes, it finds the guard undone.
             reservations::insert_tombstone(conn, id, order_id).await?;
-            (1, false)
-        };
-        let event = ReservationEvent {
-            reservation_id: id,
-            order_id,
-            version,
-            fact: Fact::Released { changed },
+            released(id, order_id, 1, false)
         };
         let topic = &self.inner.topic;
         outbox::decide(conn, topic, &event, command, Direction::Backward).await?;
@@ -65,11 +58,11 @@ impl App {
     }
 }
 
-async fn give_back(conn: &mut PgConnection, id: ReservationId) -> Result<(i64, bool), Error> {
+async fn give_back(conn: &mut PgConnection, id: ReservationId) -> Result<ReservationEvent, Error> {
     let reservation = reservations::lock(conn, id)
         .await?
         .ok_or(Error::ReservationNotFound(id))?;
-    match reservation.release()? {
+    let (version, changed) = match reservation.release()? {
         Release::GiveBack => {
             let (state, movement) = (State::Released, Movement::Released);
             let version = reservations::end_hold(conn, id, state, movement).await?;
@@ -77,8 +70,18 @@ async fn give_back(conn: &mut PgConnection, id: ReservationId) -> Result<(i64, b
                 id,
                 what: "was locked as PENDING and is not",
             })?;
-            Ok((version, true))
+            (version, true)
         }
-        Release::NothingHeld => Ok((reservations::touch(conn, id).await?, false)),
+        Release::NothingHeld => (reservations::touch(conn, id).await?, false),
+    };
+    Ok(released(id, reservation.order_id, version, changed))
+}
+
+fn released(id: ReservationId, order_id: OrderId, version: i64, changed: bool) -> ReservationEvent {
+    ReservationEvent {
+        reservation_id: id,
+        order_id,
+        version,
+        fact: Fact::Released { changed },
     }
 }

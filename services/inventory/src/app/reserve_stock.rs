@@ -27,21 +27,19 @@ pub struct ReserveStock {
 }
 
 impl App {
+    #[tracing::instrument(skip_all, fields(
+        tercet.saga.id = %request.command.saga_id,
+        tercet.command.id = request.command.command_id,
+        tercet.order.id = %request.order_id,
+    ))]
     pub async fn reserve_stock(&self, request: ReserveStock) -> Result<Ack, Error> {
         let app = self.clone();
         owned(async move {
             let mut tx = app.inner.pool.begin().await?;
             let ack = app.reserve(&mut tx, &request).await;
-            // A rollback that is only dropped keeps its locks until a spawned task gets a turn.
-            match &ack {
-                Ok(Ack::Accepted) => tx.commit().await?,
-                _ => tx.rollback().await?,
-            }
-            if ack.is_ok() {
-                crash_point!("inventory.after_reserve_commit");
-                app.inner.wake.notify();
-            }
-            ack
+            let ack = app.close(tx, ack).await?;
+            crash_point!("inventory.after_reserve_commit");
+            Ok(ack)
         })
         .await?
     }

@@ -1,6 +1,7 @@
 //! One short function per RPC: parse, call, render.
 
 use tercet_contracts::inventory::v1::{self as pb, inventory_service_server::InventoryService};
+use tercet_service_kit::server::deadline;
 use tonic::{Request, Response, Status};
 
 use super::{convert, status};
@@ -24,8 +25,8 @@ impl InventoryService for Server {
         &self,
         request: Request<pb::ReserveStockRequest>,
     ) -> Result<Response<pb::ReserveStockResponse>, Status> {
-        let command = convert::reserve_stock(request.into_inner())?;
-        let ack = self.app.reserve_stock(command).await;
+        let reserve = convert::reserve_stock(command(request)?)?;
+        let ack = self.app.reserve_stock(reserve).await;
         let ack = Some(convert::ack(
             ack.map_err(|error| status::from_error(&error))?,
         ));
@@ -36,8 +37,8 @@ impl InventoryService for Server {
         &self,
         request: Request<pb::CommitReservationRequest>,
     ) -> Result<Response<pb::CommitReservationResponse>, Status> {
-        let (command, id) = convert::commit_reservation(request.get_ref())?;
-        let ack = self.app.commit_reservation(command, id).await;
+        let (key, id) = convert::commit_reservation(&command(request)?)?;
+        let ack = self.app.commit_reservation(key, id).await;
         let ack = Some(convert::ack(
             ack.map_err(|error| status::from_error(&error))?,
         ));
@@ -48,8 +49,8 @@ impl InventoryService for Server {
         &self,
         request: Request<pb::ReleaseReservationRequest>,
     ) -> Result<Response<pb::ReleaseReservationResponse>, Status> {
-        let (command, id, order_id) = convert::release_reservation(request.get_ref())?;
-        let ack = self.app.release_reservation(command, id, order_id).await;
+        let (key, id, order_id) = convert::release_reservation(&command(request)?)?;
+        let ack = self.app.release_reservation(key, id, order_id).await;
         let ack = Some(convert::ack(
             ack.map_err(|error| status::from_error(&error))?,
         ));
@@ -102,5 +103,13 @@ impl InventoryService for Server {
             &level.map_err(|error| status::from_error(&error))?,
         ));
         Ok(Response::new(pb::AdjustStockResponse { stock }))
+    }
+}
+
+/// What a command says. It comes from a service that stops waiting at some time, and must say when.
+fn command<T>(request: Request<T>) -> Result<T, Status> {
+    match deadline::of(&request) {
+        Some(deadline) if !deadline.is_given() => Err(status::deadline_required()),
+        _ => Ok(request.into_inner()),
     }
 }

@@ -10,7 +10,7 @@ use tercet_grpc_status::{Code, ErrorDomain, FieldViolations, Problem, Reason};
 use tercet_service_kit::server::INTERNAL;
 use tonic::Status;
 
-use crate::app::Error;
+use crate::{app::Error, store::StoreError};
 
 /// Who defines the reasons.
 pub const ERRORS: ErrorDomain = ErrorDomain::new(ERROR_DOMAIN).with_help_pages(ERROR_PAGES);
@@ -18,6 +18,8 @@ pub const ERRORS: ErrorDomain = ErrorDomain::new(ERROR_DOMAIN).with_help_pages(E
 const INVALID_REQUEST: Reason = Reason::new("INVALID_REQUEST");
 const STALE_EPOCH: Reason = Reason::new(command::STALE_EPOCH);
 const STEP_ALREADY_UNDONE: Reason = Reason::new(command::STEP_ALREADY_UNDONE);
+const DEADLINE_REQUIRED: Reason = Reason::new("DEADLINE_REQUIRED");
+const RESERVATION_EXISTS: Reason = Reason::new("RESERVATION_EXISTS");
 const RESERVATION_NOT_FOUND: Reason = Reason::new("RESERVATION_NOT_FOUND");
 const RESERVATION_STATE: Reason = Reason::new("RESERVATION_STATE");
 const STOCK_NOT_FOUND: Reason = Reason::new("STOCK_NOT_FOUND");
@@ -32,8 +34,21 @@ pub fn bad_request(violations: FieldViolations) -> Status {
     violations.into_problem(ERRORS, INVALID_REQUEST).into()
 }
 
+/// A command without a deadline would be worked on for nobody.
+pub fn deadline_required() -> Status {
+    let message = "a command must carry a deadline (grpc-timeout)";
+    Problem::new(ERRORS, Code::InvalidArgument, DEADLINE_REQUIRED, message).into()
+}
+
 pub fn from_error(error: &Error) -> Status {
     match error {
+        Error::Store(StoreError::ReservationExists { id }) => {
+            let message = format!("there is a reservation {id} already");
+            Problem::new(ERRORS, Code::AlreadyExists, RESERVATION_EXISTS, message)
+                .resource("Reservation", id.to_string())
+                .with("reservation_id", id.to_string())
+                .into()
+        }
         Error::Store(_) | Error::Aborted(_) if error.is_transient() => unavailable(error),
         Error::Store(_) | Error::Aborted(_) | Error::Undecided => internal(error),
         Error::AlreadyUndone => refused(STEP_ALREADY_UNDONE, error)

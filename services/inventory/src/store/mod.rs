@@ -17,6 +17,9 @@ pub enum StoreError {
     Outbox(#[from] tercet_outbox::Error),
     #[error("the event cannot be rendered")]
     Event(#[from] serde_json::Error),
+    /// Another command has made a reservation of this id.
+    #[error("there is a reservation {id} already")]
+    ReservationExists { id: ReservationId },
     /// A row holds what this program cannot have written.
     #[error("{table} has a row that cannot be read: {what}")]
     Corrupt { table: &'static str, what: String },
@@ -32,8 +35,12 @@ impl StoreError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Database(error) => tercet_service_kit::database::is_transient(error),
-            Self::Guard(_) | Self::Outbox(_) | Self::Inconsistent { .. } => true,
-            Self::Event(_) | Self::Corrupt { .. } => false,
+            Self::Guard(error) => error.is_transient(),
+            Self::Outbox(error) => error.is_transient(),
+            Self::Event(_)
+            | Self::ReservationExists { .. }
+            | Self::Corrupt { .. }
+            | Self::Inconsistent { .. } => false,
         }
     }
 }

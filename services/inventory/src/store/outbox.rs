@@ -16,6 +16,11 @@ pub async fn decide(
 ) -> Result<(), StoreError> {
     let event = events::outcome(topic, event, command)?;
     let Appended { event, .. } = enqueue(conn, event).await?;
+    tracing::info!(
+        tercet.message.id = %event.event_id,
+        event_type = event.event_type,
+        "decided"
+    );
     let kept = KeptOutcome {
         event_id: event.event_id,
         event_type: event.event_type,

@@ -13,6 +13,9 @@ use crate::{
     store::StoreError,
 };
 
+/// The guard was fresh, so whoever took this id was another command.
+const RESERVATION_KEY: &str = "reservations_pkey";
+
 /// What asking for a basket came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reserved {
@@ -22,6 +25,9 @@ pub enum Reserved {
 
 /// Holds the whole basket, or nothing of it, and writes the reservation either way. One statement:
 /// rows are locked in SKU order, counted as they are *after* any wait, and changed only if all fit.
+///
+/// The update does not count again: where it would, it would first look at the rows as they were
+/// *before* the wait, and leave out one that somebody has just given back.
 pub async fn reserve(
     conn: &mut PgConnection,
     id: ReservationId,
@@ -44,7 +50,7 @@ pub async fn reserve(
          ), taken AS (
              UPDATE stock s SET reserved = s.reserved + w.quantity
                FROM wanted w, fits
-              WHERE s.sku = w.sku AND fits.all_lines AND s.on_hand - s.reserved >= w.quantity
+              WHERE s.sku = w.sku AND fits.all_lines
              RETURNING s.sku, w.quantity
          ), reservation AS (
              INSERT INTO reservations (id, order_id, state, version, expires_at, missing_lines)
@@ -68,7 +74,8 @@ pub async fn reserve(
     .bind(basket.quantities())
     .bind(hold_seconds)
     .fetch_one(conn)
-    .await?;
+    .await
+    .map_err(|error| taken_id(id, error))?;
     let taken: i64 = row.try_get("taken")?;
     let lines = i64::try_from(basket.skus().len()).unwrap_or(i64::MAX);
     match row.try_get::<Option<OffsetDateTime>, _>("expires_at")? {
@@ -200,7 +207,7 @@ pub async fn sell_after_expiry(
          ), sold AS (
              UPDATE stock s SET on_hand = s.on_hand - w.quantity
                FROM wanted w, fits
-              WHERE s.sku = w.sku AND fits.all_lines AND s.on_hand - s.reserved >= w.quantity
+              WHERE s.sku = w.sku AND fits.all_lines
              RETURNING s.sku, w.quantity
          ), journal AS (
              INSERT INTO stock_journal (sku, movement, on_hand_delta, reserved_delta, reservation_id)
@@ -255,7 +262,8 @@ pub async fn insert_tombstone(
     .bind(id.uuid())
     .bind(order_id.uuid())
     .execute(conn)
-    .await?;
+    .await
+    .map_err(|error| taken_id(id, error))?;
     Ok(())
 }
 
@@ -284,6 +292,15 @@ pub async fn claim_expired(
     .await?;
     let typed = |(id, order_id): (Uuid, Uuid)| (id.into(), order_id.into());
     Ok(claimed.into_iter().map(typed).collect())
+}
+
+fn taken_id(id: ReservationId, error: sqlx::Error) -> StoreError {
+    match &error {
+        sqlx::Error::Database(broken) if broken.constraint() == Some(RESERVATION_KEY) => {
+            StoreError::ReservationExists { id }
+        }
+        _ => error.into(),
+    }
 }
 
 #[derive(serde::Deserialize)]
