@@ -276,3 +276,94 @@ impl<'a> Columns<'a> {
 fn as_i32(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use tercet_saga::{Direction, Status, Wait};
+    use tercet_testbed::{eventually, postgres::TestDatabase};
+
+    use super::*;
+
+    fn instance(saga_id: Uuid) -> Instance<String> {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        Instance {
+            saga_id,
+            status: Status::Running,
+            stuck_reason: None,
+            step: "a-step".to_owned(),
+            direction: Direction::Forward,
+            command_id: Some("a-command".to_owned()),
+            wait: Wait::Sent,
+            waiting_reason: None,
+            attempt: 0,
+            asks: 0,
+            epoch: 1,
+            version: 1,
+            data: String::new(),
+            learned: None,
+            failure: None,
+            started_at: now,
+            step_since: now,
+            next_action_at: None,
+        }
+    }
+
+    /// Second statement: a save that was prepared without the row's lock waits for the winner, sees
+    /// its version, and fails.
+    #[tokio::test]
+    async fn a_save_that_waited_sees_the_winners_version() {
+        let database = TestDatabase::from_sql("saga-rows", &[crate::SCHEMA]).await;
+        let saga = SagaRef {
+            saga_id: Uuid::now_v7(),
+            subject_id: Uuid::now_v7(),
+            traceparent: None,
+        };
+        let definition = DefinitionId {
+            kind: "k".to_owned(),
+            version: 1,
+            hash: "h".to_owned(),
+        };
+        let mut conn = database.pool().acquire().await.unwrap();
+        let mut saved = instance(saga.saga_id);
+        insert(&mut conn, &saga, &definition, &saved, &[])
+            .await
+            .unwrap();
+        saved.version = 2;
+
+        let mut winner = database.pool().begin().await.unwrap();
+        save(&mut winner, 1, &saved, &[], None).await.unwrap();
+        let pool = database.pool().clone();
+        let late = saved.clone();
+        #[expect(clippy::disallowed_methods, reason = "awaited below")]
+        let rival = tokio::spawn(async move {
+            let mut tx = pool.begin().await.unwrap();
+            save(&mut tx, 1, &late, &[], None).await
+        });
+        eventually(
+            "a save that waits",
+            std::time::Duration::from_secs(10),
+            async || {
+                let waiting: i64 = sqlx::query_scalar(
+                    "SELECT count(*) FROM pg_stat_activity
+                  WHERE datname = current_database() AND wait_event_type = 'Lock'",
+                )
+                .fetch_one(database.pool())
+                .await
+                .unwrap();
+                (waiting > 0).then_some(())
+            },
+        )
+        .await;
+        winner.commit().await.unwrap();
+        let conflict = rival.await.unwrap();
+        assert!(matches!(
+            conflict,
+            Err(Error::VersionConflict { version: 1, .. })
+        ));
+        let again = save(&mut conn, 1, &saved, &[], None).await;
+        assert!(
+            matches!(again, Err(Error::VersionConflict { .. })),
+            "not a second time either"
+        );
+    }
+}
