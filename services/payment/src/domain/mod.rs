@@ -3,6 +3,8 @@
 //! Nothing here reads a clock, a database or the network. What *did* happen is said as a
 //! [`PaymentEvent`]; who tells it to the world is none of this module's business.
 
+mod call;
+mod command;
 mod event;
 mod ids;
 mod money;
@@ -12,6 +14,8 @@ mod refund;
 mod status;
 mod text;
 
+pub use call::{Call, Operation};
+pub use command::CommandRef;
 pub use event::{Answers, Fact, PaymentEvent};
 pub use ids::{EventId, InvalidId, OrderId, PaymentId, RefundId};
 pub use money::{Currency, Money, NotPositive, UnknownCurrency};

@@ -88,7 +88,7 @@ impl Payment {
             }
             // Nobody of ours cancels what is wanted: somebody did at the processor.
             ChargeAnswer::Canceled => {
-                after.decline(Reason::from_code("CHARGE_CANCELED"), &mut facts)
+                after.decline(Reason::from_code("CHARGE_CANCELED"), &mut facts);
             }
             ChargeAnswer::Declined(reason) => after.decline(reason, &mut facts),
         }
