@@ -10,12 +10,16 @@ use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
+use tonic_reflection::server::Builder;
 use tower::Service;
 
 use super::call::CallLayer;
 use super::in_flight::InFlight;
 use super::limits::Limits;
 use crate::shutdown::Shutdown;
+
+const HEALTH: &str = "grpc.health.v1.Health";
+const REFLECTION: &str = "grpc.reflection.v1.ServerReflection";
 
 /// Why a server ended.
 #[derive(Debug, thiserror::Error)]
@@ -173,12 +177,16 @@ impl Frame {
     /// clients that find the `google.rpc` types here.
     fn add_reflection(&mut self) -> Result<(), ServeError> {
         let builder = || {
-            let builder = tonic_reflection::server::Builder::configure()
+            let builder = Builder::configure()
                 .register_encoded_file_descriptor_set(tonic_types::pb::FILE_DESCRIPTOR_SET)
                 .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET);
-            self.descriptors.iter().fold(builder, |builder, set| {
+            let builder = self.descriptors.iter().fold(builder, |builder, set| {
                 builder.register_encoded_file_descriptor_set(set)
-            })
+            });
+            // The descriptors may describe other servers' services too: `list` names our own.
+            let own = [HEALTH, REFLECTION].into_iter();
+            own.chain(self.services.iter().copied())
+                .fold(builder, Builder::with_service_name)
         };
         let (v1, v1alpha) = (builder().build_v1()?, builder().build_v1alpha()?);
         self.routes.add_service(v1).add_service(v1alpha);
