@@ -5,6 +5,9 @@ SHELL := /bin/bash
 .PHONY: help setup build test e2e lint fmt proto docs samples
 
 CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)/debug
+# Private servers for a command; those that the environment names are used as they are.
+TESTBED := $(TARGET)/testbed exec --
 
 help: ## This list
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -15,13 +18,15 @@ setup: ## Look for what Tercet needs on this machine; install it where that can 
 build: setup ## Build every binary (debug)
 	$(CARGO) build --workspace --bins
 
-test: build ## Everything: unit, integration on real PostgreSQL and Kafka, e2e
+test: setup ## Everything: unit, integration on real PostgreSQL and Kafka, e2e
 	@tools/setup.sh kafka
-	tools/with-backends.sh $(MAKE) --no-print-directory unit-and-integration e2e-tests
+	@$(MAKE) --no-print-directory build-tests
+	$(TESTBED) $(MAKE) --no-print-directory unit-and-integration e2e-tests
 
-e2e: build ## Only the end-to-end tests, with the services as real processes
+e2e: setup ## Only the end-to-end tests, with the services as real processes
 	@tools/setup.sh kafka
-	tools/with-backends.sh $(MAKE) --no-print-directory e2e-tests
+	@$(MAKE) --no-print-directory build-tests
+	$(TESTBED) $(MAKE) --no-print-directory e2e-tests
 
 lint: ## rustfmt, clippy and rustdoc with warnings denied, buf lint and breaking
 	$(CARGO) fmt --all --check
@@ -40,10 +45,15 @@ fmt: ## Format everything
 samples: ## Write the golden samples of the events anew
 	UPDATE_SAMPLES=1 $(CARGO) test -q -p tercet-contracts --test samples
 
+# One build for everything that is run afterwards, so that all cores have work until the end. Every
+# call is about the whole workspace: `-p` would resolve features anew, and build dependencies again.
+.PHONY: build-tests unit-and-integration e2e-tests
+build-tests:
+	$(CARGO) build --workspace --bins --tests
+
 # Inside the testbed: these expect TERCET_TEST_POSTGRES_URL and TERCET_TEST_KAFKA_BROKERS.
-.PHONY: unit-and-integration e2e-tests
 unit-and-integration:
 	$(CARGO) test --workspace --exclude tercet-e2e
 
 e2e-tests:
-	$(CARGO) test -p tercet-e2e --test it
+	$(CARGO) test --workspace --test e2e -- --nocapture

@@ -18,6 +18,8 @@ use crate::eventually;
 pub const BROKERS_VARIABLE: &str = "TERCET_TEST_KAFKA_BROKERS";
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// librdkafka tries to connect again and again within it.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 const TOPIC_SETTLES_WITHIN: Duration = Duration::from_secs(20);
 const READ_WITHIN: Duration = Duration::from_secs(30);
 
@@ -45,6 +47,21 @@ pub fn brokers() -> String {
     std::env::var(BROKERS_VARIABLE).unwrap_or_else(|_| {
         panic!("{BROKERS_VARIABLE} is not set: run the tests by `make test` or `testbed exec -- …`")
     })
+}
+
+/// The brokers can be reached and say who they are.
+pub(crate) async fn answers(brokers: &str) -> Result<(), String> {
+    // First, because librdkafka backs off while nobody listens yet.
+    let connected = tokio::net::TcpStream::connect(brokers).await;
+    connected.map_err(|error| error.to_string())?;
+    let brokers = brokers.to_owned();
+    let asked = tokio::task::spawn_blocking(move || {
+        let metadata = reader(&brokers)?.fetch_metadata(None, ANSWERS_WITHIN)?;
+        anyhow::ensure!(!metadata.brokers().is_empty(), "no broker yet");
+        Ok(())
+    });
+    let answer = asked.await.map_err(|error| error.to_string())?;
+    answer.map_err(|error| error.to_string())
 }
 
 /// `prefix` made unique, for topics and consumer groups of one test.

@@ -19,7 +19,9 @@
     reason = "test support: a panic is how it reports a failed expectation"
 )]
 
+pub mod backends;
 mod eventually;
+pub mod exec;
 pub mod kafka;
 pub mod local;
 pub mod postgres;

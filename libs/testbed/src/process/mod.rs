@@ -1,6 +1,6 @@
 //! A program of ours as a real process: its own log file, a ready probe, kill -9, restart.
 
-mod log;
+pub(crate) mod log;
 mod ready;
 mod running;
 

@@ -7,6 +7,8 @@
     reason = "tests"
 )]
 
+mod exec;
 mod kafka;
+mod local;
 mod postgres;
 mod process;
