@@ -26,8 +26,10 @@ pub enum Reserved {
 /// Holds the whole basket, or nothing of it, and writes the reservation either way. One statement:
 /// rows are locked in SKU order, counted as they are *after* any wait, and changed only if all fit.
 ///
-/// The update does not count again: where it would, it would first look at the rows as they were
-/// *before* the wait, and leave out one that somebody has just given back.
+/// The update computes both columns from `k` and nothing from the table: PostgreSQL first builds the
+/// new row from the one of *before* the wait, and would refuse it by the table's CHECK (or by a
+/// condition on that row) where somebody has just given goods back. `k` holds the lock, so its values
+/// are the latest.
 pub async fn reserve(
     conn: &mut PgConnection,
     id: ReservationId,
@@ -39,7 +41,7 @@ pub async fn reserve(
         "WITH wanted AS MATERIALIZED (
              SELECT * FROM unnest($3::text[], $4::bigint[]) AS w(sku, quantity)
          ), k AS MATERIALIZED (
-             SELECT sku, on_hand - reserved AS available FROM stock
+             SELECT sku, on_hand, reserved, on_hand - reserved AS available FROM stock
               WHERE sku = ANY($3) ORDER BY sku FOR UPDATE
          ), missing AS MATERIALIZED (
              SELECT w.sku, w.quantity AS requested, coalesce(k.available, 0) AS available
@@ -48,9 +50,9 @@ pub async fn reserve(
          ), fits AS MATERIALIZED (
              SELECT count(*) = 0 AS all_lines FROM missing
          ), taken AS (
-             UPDATE stock s SET reserved = s.reserved + w.quantity
-               FROM wanted w, fits
-              WHERE s.sku = w.sku AND fits.all_lines
+             UPDATE stock s SET on_hand = k.on_hand, reserved = k.reserved + w.quantity
+               FROM k, wanted w, fits
+              WHERE s.sku = k.sku AND w.sku = k.sku AND fits.all_lines
              RETURNING s.sku, w.quantity
          ), reservation AS (
              INSERT INTO reservations (id, order_id, state, version, expires_at, missing_lines)
@@ -187,7 +189,7 @@ pub enum SoldAnew {
 }
 
 /// Sells the stock of an EXPIRED reservation if all of it is there, without ever holding it. The
-/// version rises either way: both are told.
+/// version rises either way: both are told. Computed from `k`, as in [`reserve`].
 pub async fn sell_after_expiry(
     conn: &mut PgConnection,
     id: ReservationId,
@@ -196,7 +198,7 @@ pub async fn sell_after_expiry(
         "WITH wanted AS MATERIALIZED (
              SELECT sku, quantity FROM reservation_lines WHERE reservation_id = $1
          ), k AS MATERIALIZED (
-             SELECT s.sku, s.on_hand - s.reserved AS available FROM stock s
+             SELECT s.sku, s.on_hand, s.reserved, s.on_hand - s.reserved AS available FROM stock s
               WHERE s.sku IN (SELECT sku FROM wanted) ORDER BY s.sku FOR UPDATE
          ), missing AS MATERIALIZED (
              SELECT w.sku, w.quantity AS requested, coalesce(k.available, 0) AS available
@@ -205,9 +207,9 @@ pub async fn sell_after_expiry(
          ), fits AS MATERIALIZED (
              SELECT count(*) = 0 AS all_lines FROM missing
          ), sold AS (
-             UPDATE stock s SET on_hand = s.on_hand - w.quantity
-               FROM wanted w, fits
-              WHERE s.sku = w.sku AND fits.all_lines
+             UPDATE stock s SET on_hand = k.on_hand - w.quantity, reserved = k.reserved
+               FROM k, wanted w, fits
+              WHERE s.sku = k.sku AND w.sku = k.sku AND fits.all_lines
              RETURNING s.sku, w.quantity
          ), journal AS (
              INSERT INTO stock_journal (sku, movement, on_hand_delta, reserved_delta, reservation_id)
