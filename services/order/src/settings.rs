@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use clap::builder::BoolishValueParser;
+use secrecy::SecretString;
 use tercet_saga::Timing;
 use tercet_service_kit::{admin_http, database::MigrateMode, settings};
 use tercet_telemetry::LogFormat;
@@ -29,18 +30,20 @@ pub struct Settings {
         long,
         env = "ORDER_DATABASE_URL",
         hide_env_values = true,
-        default_value = "postgres://order_service:order_service@127.0.0.1:15432/order"
+        default_value = "postgres://order_service:order_service@127.0.0.1:15432/order",
+        hide_default_value = true
     )]
-    pub database_url: String,
+    pub database_url: SecretString,
 
     /// Database, as its owner: for migrations only, closed after them.
     #[arg(
         long,
         env = "ORDER_MIGRATE_URL",
         hide_env_values = true,
-        default_value = "postgres://order_owner:order_owner@127.0.0.1:15432/order"
+        default_value = "postgres://order_owner:order_owner@127.0.0.1:15432/order",
+        hide_default_value = true
     )]
-    pub migrate_url: String,
+    pub migrate_url: SecretString,
 
     /// Connections to the database at most.
     #[arg(long, env = "ORDER_DATABASE_CONNECTIONS", default_value_t = 24,

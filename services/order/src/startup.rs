@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use secrecy::ExposeSecret as _;
 use sqlx::PgPool;
 use tercet_contracts::{
     FILE_DESCRIPTOR_SET, order::v1::order_service_server::OrderServiceServer,
@@ -76,7 +77,12 @@ pub async fn build(
     settings: &Settings,
     shutdown: Shutdown,
 ) -> Result<Option<Application>, StartError> {
-    database::migrate(&settings.migrate_url, &MIGRATOR, settings.migrate).await?;
+    database::migrate(
+        settings.migrate_url.expose_secret(),
+        &MIGRATOR,
+        settings.migrate,
+    )
+    .await?;
     if settings.migrate == MigrateMode::Only {
         return Ok(None);
     }
@@ -127,7 +133,7 @@ async fn connect(settings: &Settings) -> Result<PgPool, database::Error> {
         application_name: settings.instance_id.clone(),
         connections_max: settings.database_connections,
     };
-    database::connect(&settings.database_url, &pool).await
+    database::connect(settings.database_url.expose_secret(), &pool).await
 }
 
 struct Parts<'a> {

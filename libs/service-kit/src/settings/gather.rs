@@ -44,8 +44,12 @@ fn culprits(command: &Command, error: &clap::Error) -> Vec<Arg> {
         Some(ContextValue::Strings(names)) => names.iter().map(String::as_str).collect(),
         _ => Vec::new(),
     };
-    // An unknown argument is named too, but nothing can be loosened about it.
-    command
+    // An unknown argument is named too, but nothing can be loosened about it. Names are whole only
+    // once a command is built; a built one must not be changed any more, as its index of flags would
+    // point at other arguments.
+    let mut built = command.clone();
+    built.build();
+    built
         .get_arguments()
         .filter(|arg| named.contains(&arg.to_string().as_str()))
         .cloned()

@@ -83,8 +83,7 @@ pub fn try_parse_from<T: Parser>(
     check: impl FnOnce(&T) -> Vec<String>,
 ) -> Result<T, Stop> {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-    let (mut command, mut problems) = secret_file::read_all(<T as CommandFactory>::command());
-    command.build();
+    let (command, mut problems) = secret_file::read_all(<T as CommandFactory>::command());
     let program = command.get_name().to_owned();
 
     let parsed = gather::matches(command, &arguments).and_then(|matches| {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tercet_contracts::ERROR_DOMAIN;
+use tercet_contracts::{ERROR_DOMAIN, ERROR_PAGES};
 use tercet_grpc_status::{Code, ErrorDomain, FieldViolations, Problem, Reason};
 use tercet_service_kit::server::INTERNAL;
 use tonic::Status;
@@ -10,7 +10,7 @@ use tonic::Status;
 use crate::app::Error;
 
 /// Who defines our reasons.
-pub const DOMAIN: ErrorDomain = ErrorDomain::new(ERROR_DOMAIN);
+pub const DOMAIN: ErrorDomain = ErrorDomain::new(ERROR_DOMAIN).with_help_pages(ERROR_PAGES);
 
 pub const INVALID_REQUEST: Reason = Reason::new("INVALID_REQUEST");
 pub const ORDER_NOT_FOUND: Reason = Reason::new("ORDER_NOT_FOUND");
@@ -21,7 +21,7 @@ pub const ORDER_CONFIRMING: Reason = Reason::new("ORDER_CONFIRMING");
 pub const ORDER_NOT_CANCELLABLE: Reason = Reason::new("ORDER_NOT_CANCELLABLE");
 pub const TOO_MANY_WATCHERS: Reason = Reason::new("TOO_MANY_WATCHERS");
 pub const WATCH_INTERRUPTED: Reason = Reason::new("WATCH_INTERRUPTED");
-pub const UNAVAILABLE: Reason = Reason::new("UNAVAILABLE");
+pub const TEMPORARILY_UNAVAILABLE: Reason = Reason::new("TEMPORARILY_UNAVAILABLE");
 
 /// Committing stock is one transaction: what stands in the way is over in a moment.
 const SOON: Duration = Duration::from_millis(500);
@@ -88,7 +88,7 @@ pub fn from(error: Error) -> Status {
             tracing::warn!(error = chain(&*source), "a call cannot be answered now");
             problem(
                 Code::Unavailable,
-                UNAVAILABLE,
+                TEMPORARILY_UNAVAILABLE,
                 "cannot be answered now; call again",
             )
             .retry_after(LATER)

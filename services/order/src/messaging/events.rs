@@ -2,8 +2,9 @@
 
 use prost::Name;
 use serde::Serialize;
-use tercet_contracts::events::v1::{
-    MissingLine, OrderCancelled, OrderConfirmed, OrderPlaced, PricedLine,
+use tercet_contracts::{
+    command::{CORRELATION_ID_HEADER, SAGA_ID_HEADER},
+    events::v1::{MissingLine, OrderCancelled, OrderConfirmed, OrderPlaced, PricedLine},
 };
 use tercet_outbox::NewEvent;
 use tercet_telemetry::propagation;
@@ -74,8 +75,8 @@ fn new_event<E: Name + Serialize>(
 ) -> Result<NewEvent, serde_json::Error> {
     let saga_id = order.saga_id.to_string();
     let mut headers = propagation::current_headers();
-    headers.insert("ce_sagaid".to_owned(), saga_id.clone());
-    headers.insert("ce_correlationid".to_owned(), saga_id);
+    headers.insert(SAGA_ID_HEADER.to_owned(), saga_id.clone());
+    headers.insert(CORRELATION_ID_HEADER.to_owned(), saga_id);
     Ok(NewEvent {
         event_id: EventId::new().uuid(),
         aggregate_type: "order".to_owned(),

@@ -3,19 +3,16 @@
 //! A gRPC error never proves that the command did not arrive; the worst that it can mean is decided
 //! here, in one place.
 
-use tercet_contracts::{ERROR_DOMAIN, saga::v1 as pb};
+use tercet_contracts::{
+    ERROR_DOMAIN,
+    command::{COMMAND_ID_HEADER, HIGHEST_EPOCH, SAGA_ID_HEADER, STALE_EPOCH, STEP_ALREADY_UNDONE},
+    saga::v1 as pb,
+};
 use tercet_grpc_status::decode;
 use tercet_saga_postgres::{Ack, OutcomeEvent, SendError};
 use tercet_service_kit::client::is_connect_error;
 use tonic::{Code, Status};
 use uuid::Uuid;
-
-/// `ErrorInfo.reason`: the participant knows a higher epoch of the saga.
-pub(super) const STALE_EPOCH: &str = "STALE_EPOCH";
-/// `ErrorInfo.metadata`: that epoch.
-pub(super) const HIGHEST_EPOCH: &str = "highest_epoch";
-/// `ErrorInfo.reason`: the step was undone before the command came.
-pub(super) const STEP_ALREADY_UNDONE: &str = "STEP_ALREADY_UNDONE";
 
 /// An ack that cannot be read is no ack: the command is sent again.
 pub(super) fn ack(ack: Option<pb::CommandAck>) -> Result<Ack, SendError> {
@@ -44,8 +41,8 @@ fn outcome(decided: pb::DecidedOutcome) -> Result<OutcomeEvent, String> {
     };
     Ok(OutcomeEvent {
         event_id: id("event_id", &decided.event_id)?,
-        saga_id: id("ce_sagaid", header("ce_sagaid")?)?,
-        command_id: header("ce_commandid")?.clone(),
+        saga_id: id(SAGA_ID_HEADER, header(SAGA_ID_HEADER)?)?,
+        command_id: header(COMMAND_ID_HEADER)?.clone(),
         event_type: decided.event_type,
         payload: decided.payload.into_bytes(),
         headers: decided.headers.into_iter().collect(),
