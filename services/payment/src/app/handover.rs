@@ -3,24 +3,35 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Notify, mpsc};
+use tokio::{
+    sync::{Notify, mpsc},
+    time::Instant,
+};
 
 use crate::store::payments::Record;
 
 /// Payments that may wait for the worker; more than that wait in the table.
 const QUEUE_MAX: usize = 1_024;
 
+/// A payment on its way from one to the other.
+#[derive(Debug)]
+pub(super) struct Handed {
+    pub(super) record: Record,
+    /// When its lease began.
+    pub(super) since: Instant,
+}
+
 /// The handlers' end. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Handover {
-    queue: mpsc::Sender<Record>,
+    queue: mpsc::Sender<Handed>,
     look: Arc<Notify>,
 }
 
 /// The worker's end.
 #[derive(Debug)]
 pub struct Intake {
-    pub(super) queue: mpsc::Receiver<Record>,
+    pub(super) queue: mpsc::Receiver<Handed>,
     pub(super) look: Arc<Notify>,
 }
 
@@ -42,7 +53,8 @@ pub fn handover() -> (Handover, Intake) {
 impl Handover {
     /// After the commit: this payment is leased to this process, go on with it.
     pub(super) fn hand_over(&self, record: Record) {
-        if self.queue.try_send(record).is_err() {
+        let since = Instant::now();
+        if self.queue.try_send(Handed { record, since }).is_err() {
             tracing::debug!("the worker is busy; it finds the payment when the lease is over");
         }
     }

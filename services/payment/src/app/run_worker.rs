@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{App, Error, Intake};
+use super::{App, Error, Intake, handover::Handed};
 use crate::{
     gateway::Gateway,
     store::payments::{self, Record},
@@ -88,7 +88,7 @@ impl<G: Gateway> Worker<G> {
                 biased;
                 () = shutdown.cancelled() => break,
                 Some(ended) = jobs.join_next() => note(ended),
-                Some(record) = intake.queue.recv(), if has_room => self.start(&mut jobs, record),
+                Some(handed) = intake.queue.recv(), if has_room => self.take(&mut jobs, handed),
                 () = intake.look.notified(), if has_room => self.claim_into(&mut jobs).await,
                 _ = poll.tick(), if has_room => self.claim_into(&mut jobs).await,
                 _ = measure.tick() => self.measure().await,
@@ -97,6 +97,13 @@ impl<G: Gateway> Worker<G> {
         // Each ends by the gateway's timeout at the latest.
         while let Some(ended) = jobs.join_next().await {
             note(ended);
+        }
+    }
+
+    /// What waited for long may be another worker's by now: it is found again as due, if it is not.
+    fn take(&self, jobs: &mut JoinSet<()>, handed: Handed) {
+        if handed.since.elapsed() < self.app.inner.lease.length / 2 {
+            self.start(jobs, handed.record);
         }
     }
 
