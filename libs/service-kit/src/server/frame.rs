@@ -200,5 +200,7 @@ fn server(limits: Limits) -> Server {
         .max_concurrent_streams(limits.streams_per_connection_max)
         .http2_keepalive_interval(Some(limits.keepalive_interval))
         .http2_keepalive_timeout(Some(limits.keepalive_timeout))
+        .max_connection_age(limits.connection_age_max)
+        .max_connection_age_grace(limits.connection_age_grace)
         .http2_max_header_list_size(limits.header_bytes_max)
 }

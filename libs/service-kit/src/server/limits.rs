@@ -18,6 +18,10 @@ pub struct Limits {
     pub keepalive_interval: Duration,
     /// For the client to answer a ping.
     pub keepalive_timeout: Duration,
+    /// After this a client is asked to connect anew: so that new instances get their share.
+    pub connection_age_max: Duration,
+    /// For the calls at work on such a connection.
+    pub connection_age_grace: Duration,
     /// All headers of a call.
     pub header_bytes_max: u32,
 }
@@ -30,6 +34,8 @@ impl Default for Limits {
             streams_per_connection_max: 256,
             keepalive_interval: Duration::from_secs(10),
             keepalive_timeout: Duration::from_secs(5),
+            connection_age_max: Duration::from_hours(1),
+            connection_age_grace: Duration::from_mins(1),
             header_bytes_max: 16 * 1024,
         }
     }

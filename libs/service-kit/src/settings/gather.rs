@@ -13,11 +13,15 @@ pub(super) enum Failed {
 /// Parses, and on a mistake goes on to find the others: clap stops at the first one, so the argument
 /// it stopped at is loosened until it cannot fail again, and the whole is parsed anew. Each round
 /// loosens at least one argument, which bounds the rounds.
+///
+/// Each round parses with a copy: parsing builds a command, and in a built one an argument that was
+/// changed is confused with its neighbour.
 pub(super) fn matches(mut command: Command, arguments: &[OsString]) -> Result<ArgMatches, Failed> {
     let mut problems = Vec::new();
     let rounds_max = command.get_arguments().count() + 1;
     for _ in 0..rounds_max {
-        let error = match command.clone().try_get_matches_from(arguments) {
+        let mut built = command.clone();
+        let error = match built.try_get_matches_from_mut(arguments) {
             Ok(matches) if problems.is_empty() => return Ok(matches),
             Ok(_) => break,
             Err(error) => error,
@@ -25,7 +29,7 @@ pub(super) fn matches(mut command: Command, arguments: &[OsString]) -> Result<Ar
         if !error.use_stderr() {
             return Err(Failed::Shown(error));
         }
-        let culprits = culprits(&command, &error);
+        let culprits = culprits(&built, &error);
         if culprits.is_empty() {
             problems.push(first_line(&error));
             break;
