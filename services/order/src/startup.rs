@@ -164,6 +164,7 @@ impl Parts<'_> {
         let services = Services::new(
             url("ORDER_INVENTORY_URL", &settings.inventory_url)?,
             url("ORDER_PAYMENT_URL", &settings.payment_url)?,
+            Duration::from_secs(settings.hold_ttl_seconds.into()),
             topics.order.clone(),
             wake.clone(),
         );

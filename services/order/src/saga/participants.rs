@@ -40,19 +40,29 @@ impl Default for Deadlines {
     }
 }
 
+/// A hold begins with its transaction, and its event is dated later in it.
+const HOLD_TOLERANCE: Duration = Duration::from_secs(5);
+
 /// Inventory, payment, and our own orders.
 #[derive(Clone, Debug)]
 pub struct Services {
     inventory: InventoryServiceClient<Channel>,
     payment: PaymentServiceClient<Channel>,
     deadlines: Deadlines,
+    hold_ttl: Duration,
     order_topic: String,
     wake: Wake,
 }
 
 impl Services {
     /// Connections are made when first used. `wake` tells the relay of events that local steps write.
-    pub fn new(inventory: Channel, payment: Channel, order_topic: String, wake: Wake) -> Self {
+    pub fn new(
+        inventory: Channel,
+        payment: Channel,
+        hold_ttl: Duration,
+        order_topic: String,
+        wake: Wake,
+    ) -> Self {
         Self {
             inventory: InventoryServiceClient::new(inventory)
                 .max_decoding_message_size(MESSAGE_BYTES_MAX)
@@ -61,6 +71,7 @@ impl Services {
                 .max_decoding_message_size(MESSAGE_BYTES_MAX)
                 .max_encoding_message_size(MESSAGE_BYTES_MAX),
             deadlines: Deadlines::default(),
+            hold_ttl,
             order_topic,
             wake,
         }
@@ -119,6 +130,16 @@ impl Participants<PlaceOrder> for Services {
     }
 
     fn read(&self, outcome: &OutcomeEvent) -> Result<Reply, ReadError> {
+        if let Some(granted) = replies::hold_granted(outcome)
+            && granted + HOLD_TOLERANCE < self.hold_ttl
+        {
+            tracing::error!(
+                tercet.saga.id = %outcome.saga_id,
+                ?granted,
+                asked = ?self.hold_ttl,
+                "stock is held for less time than asked: is inventory's longest hold too short?"
+            );
+        }
         replies::read(outcome)
     }
 

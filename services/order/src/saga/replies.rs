@@ -1,5 +1,7 @@
 //! What an outcome event says to the saga: ProtoJSON → [`Reply`].
 
+use std::time::Duration;
+
 use prost::Name;
 use serde::de::DeserializeOwned;
 use tercet_contracts::events::v1 as pb;
@@ -24,6 +26,17 @@ pub fn read(outcome: &OutcomeEvent) -> Result<Reply, ReadError> {
     };
     let reader = reader(&outcome.event_type).ok_or_else(|| failed(None))?;
     reader(&outcome.payload).map_err(|error| failed(Some(error)))
+}
+
+/// How long stock is held, if the outcome says that it is. Both times are of the participant's clock.
+pub fn hold_granted(outcome: &OutcomeEvent) -> Option<Duration> {
+    if outcome.event_type != pb::StockReserved::full_name() {
+        return None;
+    }
+    let event: pb::StockReserved = decode(&outcome.payload).ok()?;
+    let from = OffsetDateTime::try_from(event.occurred_at?).ok()?;
+    let until = OffsetDateTime::try_from(event.expire_time?).ok()?;
+    Duration::try_from(until - from).ok()
 }
 
 fn reader(event_type: &str) -> Option<Reader> {
@@ -181,6 +194,15 @@ mod tests {
                 missing_lines: vec![expected],
             }
         );
+    }
+
+    #[test]
+    fn a_reservation_tells_how_long_it_holds() {
+        let payload =
+            br#"{"occurredAt":"2026-11-30T10:00:00Z","expireTime":"2026-11-30T10:15:00Z"}"#;
+        let held = hold_granted(&outcome("StockReserved", payload));
+        assert_eq!(held, Some(Duration::from_mins(15)));
+        assert_eq!(hold_granted(&outcome("PaymentCharged", payload)), None);
     }
 
     #[test]

@@ -178,7 +178,13 @@ impl Instance {
         let shutdown = Shutdown::new(Duration::from_secs(5));
         let wake = Wake::default();
         let channel = client::channel(participants).unwrap();
-        let services = Services::new(channel.clone(), channel, TOPIC.to_owned(), wake.clone());
+        let services = Services::new(
+            channel.clone(),
+            channel,
+            Duration::from_mins(15),
+            TOPIC.to_owned(),
+            wake.clone(),
+        );
         let timing = Timing {
             ask_first: Duration::from_millis(200),
             ..Timing::default()
