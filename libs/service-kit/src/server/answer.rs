@@ -6,7 +6,7 @@ use tercet_grpc_status::{Code, ErrorDomain, Problem};
 use tonic::Status;
 use tonic::body::Body;
 
-use super::in_flight::Place;
+use super::in_flight::UnderWay;
 use super::{DEADLINE_EXCEEDED, INTERNAL, OVERLOADED};
 
 const COME_BACK_AFTER: Duration = Duration::from_secs(1);
@@ -38,11 +38,11 @@ pub(super) fn code(headers: &HeaderMap) -> Code {
     Status::from_header_map(headers).map_or(Code::Ok, |status| status.code())
 }
 
-/// Keeps the call's place until its body has been sent or dropped.
-pub(super) fn hold(response: Response<Body>, place: Place) -> Response<Body> {
+/// Counts the call as under way until its body has been sent or dropped.
+pub(super) fn hold(response: Response<Body>, under_way: UnderWay) -> Response<Body> {
     response.map(|body| {
         Body::new(body.map_frame(move |frame| {
-            let _until_the_body_is_dropped = &place;
+            let _until_the_body_is_dropped = &under_way;
             frame
         }))
     })

@@ -91,7 +91,7 @@ where
                     Err(_elapsed) => answer::too_late(domain),
                 };
                 record(&method, answer::code(response.headers()), started);
-                Ok(answer::hold(response, place))
+                Ok(answer::hold(response, place.done()))
             }
             .instrument(span),
         )

@@ -9,8 +9,9 @@ pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 pub struct Limits {
     /// A call's deadline where the client gave none, and the longest it may ask for.
     pub deadline_max: Duration,
-    /// Calls at work in the whole server; beyond that they are refused at once. Waiting here would
-    /// only move the queue to where nobody sees it.
+    /// Calls at work in the whole server, until the head of their answer; beyond that they are
+    /// refused at once. Waiting here would only move the queue to where nobody sees it, and what is
+    /// let in waits for a database connection: a few dozen times their number is soon worked off.
     pub calls_max: usize,
     /// Streams of one connection.
     pub streams_per_connection_max: u32,
@@ -30,7 +31,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             deadline_max: Duration::from_secs(10),
-            calls_max: 1024,
+            calls_max: 512,
             streams_per_connection_max: 256,
             keepalive_interval: Duration::from_secs(10),
             keepalive_timeout: Duration::from_secs(5),

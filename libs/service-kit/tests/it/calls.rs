@@ -88,6 +88,23 @@ async fn a_full_server_refuses_at_once_says_when_to_come_back_and_still_answers_
 }
 
 #[tokio::test]
+async fn a_stream_takes_no_place_from_work_but_the_end_waits_for_it() {
+    let limits = Limits {
+        calls_max: 1,
+        ..Limits::default()
+    };
+    let server = Server::start(limits, Duration::from_secs(1)).await;
+    let channel = server.channel();
+    let streams = (echo::watch(&channel).await, echo::watch(&channel).await);
+    call(&channel, "Say", message("x")).await.unwrap();
+
+    server.shutdown.begin();
+    let ended = server.ended.await.unwrap().unwrap_err().to_string();
+    assert_eq!(ended, "not finished within 1s: grpc");
+    drop(streams);
+}
+
+#[tokio::test]
 async fn health_says_no_first_and_the_calls_at_work_are_still_answered() {
     let server = Server::start(Limits::default(), GRACE).await;
     let channel = server.channel();

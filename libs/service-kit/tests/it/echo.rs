@@ -43,10 +43,23 @@ impl Service<http::Request<Body>> for Echo {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let method = request.uri().path().to_owned();
         Box::pin(async move {
+            if method.ends_with("/Watch") {
+                return Ok(endless());
+            }
             let mut grpc = tonic::server::Grpc::new(ProstCodec::<String, String>::default());
             Ok(grpc.unary(Method(method), request).await)
         })
     }
+}
+
+/// A head, and a body that never ends.
+fn endless() -> http::Response<Body> {
+    let silence = tokio_stream::pending::<Result<axum::body::Bytes, Infallible>>();
+    let body = Body::new(axum::body::Body::from_stream(silence));
+    http::Response::builder()
+        .header("content-type", "application/grpc")
+        .body(body)
+        .unwrap()
 }
 
 struct Method(String);
@@ -98,6 +111,16 @@ impl Server {
     pub fn channel(&self) -> Channel {
         client::channel(&format!("http://{}", self.addr)).unwrap()
     }
+}
+
+/// Begins the stream that never ends; it goes with the value.
+pub async fn watch(channel: &Channel) -> tonic::Streaming<String> {
+    let mut grpc = tonic::client::Grpc::new(channel.clone());
+    grpc.ready().await.unwrap();
+    let path = PathAndQuery::try_from(format!("/{NAME}/Watch")).unwrap();
+    let codec = ProstCodec::<String, String>::default();
+    let answer = grpc.server_streaming(message(""), path, codec).await;
+    answer.unwrap().into_inner()
 }
 
 /// Calls `method` of [`Echo`] with whatever metadata `request` has.
