@@ -9,6 +9,7 @@ pub mod audit;
 pub mod broker;
 pub mod client;
 pub mod commands;
+pub mod demo;
 pub mod failure;
 pub mod history;
 pub mod ids;

@@ -125,7 +125,7 @@ fn toned(ink: Ink, tone: Tone, text: &str) -> String {
 }
 
 /// Breaks `text` at blanks. A word that is too long stays whole: an id must be copyable.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

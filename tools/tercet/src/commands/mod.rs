@@ -2,6 +2,7 @@
 
 mod audit;
 mod broker;
+mod demo;
 mod order;
 mod pages;
 mod product;
@@ -15,6 +16,8 @@ use crate::{failure::Failure, screen::Screen, settings::Global};
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// See the whole system at work: eight orders, one for each ending, drawn and audited
+    Demo(demo::Demo),
     /// Run a Kafka broker for development in this process; it keeps nothing
     Broker(broker::Broker),
     /// Place, read, watch and cancel orders
@@ -49,6 +52,7 @@ impl Command {
     /// Does it.
     pub async fn run(self, global: &Global, screen: &Screen) -> Result<(), Failure> {
         match self {
+            Self::Demo(demo) => demo.run(screen).await,
             Self::Broker(broker) => broker.run(screen).await,
             Self::Order { verb } => verb.run(global, screen).await,
             Self::Product { verb } => verb.run(global, screen).await,

@@ -46,7 +46,7 @@ fn words(entry: &str, step: &str, detail: &str) -> Option<(Tone, String)> {
         "WAITING" => told(Tone::Dim, with(&format!("waits at {step}"), detail)),
         "STUCK" => told(Tone::Bad, with("STUCK", detail)),
         "UNSTUCK" => told(Tone::Plain, with("no longer stuck", detail)),
-        "LATE_OUTCOME" => told(Tone::Dim, with("late outcome, not obeyed", detail)),
+        "LATE_OUTCOME" => told(Tone::Dim, with("late outcome", detail)),
         "RESUMED" => told(Tone::Warn, with("resumed", detail)),
         "EPOCH_RAISED" => told(Tone::Warn, with("epoch raised", detail)),
         "COMPLETED" => told(Tone::Good, "saga completed".to_owned()),

@@ -8,4 +8,5 @@ mod table;
 pub use ink::Ink;
 pub use output::Screen;
 pub use progress::Progress;
+pub(crate) use progress::seconds;
 pub use table::{Record, Tone, table};

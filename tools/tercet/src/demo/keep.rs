@@ -1,0 +1,176 @@
+//! Lines to copy while the demo stays up. Each of them works as it is printed.
+
+use std::fmt::Write as _;
+
+use crate::{
+    screen::Ink,
+    stack::{Part, Stack},
+};
+
+const SERVICE: &str = "tercet.order.v1.OrderService";
+
+/// What the lines are made of.
+#[derive(Debug, Clone)]
+pub(super) struct Doors {
+    /// How this program was called.
+    pub(super) tercet: String,
+    pub(super) order: String,
+    pub(super) inventory: String,
+    pub(super) payment: String,
+    pub(super) gateway: String,
+    pub(super) brokers: String,
+    /// URLs of the three databases: order, payment, inventory.
+    pub(super) databases: [String; 3],
+    pub(super) metrics: String,
+    pub(super) logs: String,
+    /// An order to look at.
+    pub(super) order_id: String,
+}
+
+impl Doors {
+    pub(super) fn of(stack: &Stack, order_id: Option<&str>) -> Self {
+        let databases = stack.databases();
+        let patient = Part::Order(0);
+        Self {
+            tercet: program(),
+            order: stack.address(patient).to_string(),
+            inventory: stack.address(Part::Inventory).to_string(),
+            payment: stack.address(Part::Payment).to_string(),
+            gateway: stack.url(Part::Gateway),
+            brokers: stack.brokers().to_owned(),
+            databases: [&databases.order, &databases.payment, &databases.inventory]
+                .map(|database| database.service_url.clone()),
+            metrics: format!("http://{}/metrics", stack.admin_address(patient)),
+            logs: stack.directory().display().to_string(),
+            order_id: order_id.unwrap_or("ORDER_ID").to_owned(),
+        }
+    }
+
+    /// All lines, in the order in which somebody new wants them.
+    pub(super) fn draw(&self, ink: Ink) -> String {
+        let mut text = String::new();
+        let mut part = |heading: &str, lines: &[String]| {
+            let _ = writeln!(text, "\n{}", ink.bold(heading));
+            for line in lines {
+                let _ = writeln!(text, "  {line}");
+            }
+        };
+        part(
+            "With the command, in another terminal",
+            &self.tercet_lines(),
+        );
+        part("With grpcurl", &self.grpcurl_lines());
+        part("Addresses", &self.addresses());
+        text.trim_end().to_owned()
+    }
+
+    fn tercet_lines(&self) -> Vec<String> {
+        let Self {
+            tercet, order_id, ..
+        } = self;
+        let [order, payment, inventory] = &self.databases;
+        vec![
+            format!("export TERCET_ORDER_URL=http://{}", self.order),
+            format!("export TERCET_INVENTORY_URL=http://{}", self.inventory),
+            format!("{tercet} order place --customer ada --watch TEA-GREEN-100G=2 MUG-STONE=1"),
+            format!(
+                "{tercet} order place --customer ada --watch --card pm_card_chargeDeclined \
+                 KETTLE-GLASS-1L=1"
+            ),
+            format!("{tercet} order list"),
+            format!("{tercet} order get {order_id}"),
+            format!("{tercet} saga show {order_id}"),
+            format!("{tercet} stock list"),
+            format!(
+                "{tercet} audit --skip-topics --settle 5 --gateway {} --order-database {order} \
+                 --payment-database {payment} --inventory-database {inventory}",
+                self.gateway
+            ),
+        ]
+    }
+
+    fn grpcurl_lines(&self) -> Vec<String> {
+        let Self {
+            order, order_id, ..
+        } = self;
+        let basket = r#"{"customer_id":"ada","currency":"EUR","payment_method":"pm_card_visa","lines":[{"sku":"TEA-GREEN-100G","quantity":2}]}"#;
+        let invalid = r#"{"currency":"euro","lines":[{"sku":"","quantity":0}]}"#;
+        let call = |metadata: &str, message: &str, method: &str| {
+            format!("grpcurl -plaintext {metadata}-d '{message}' {order} {SERVICE}/{method}")
+        };
+        let keyed = |key: &str| format!("-H 'idempotency-key: {key}' ");
+        vec![
+            format!("grpcurl -plaintext {order} list"),
+            call(&keyed("by-hand-1"), basket, "PlaceOrder"),
+            call("", &format!(r#"{{"order_id":"{order_id}"}}"#), "GetOrder"),
+            call("", r#"{"page_size":5}"#, "ListOrders"),
+            // Refused: the details name every bad field.
+            call(&keyed("by-hand-2"), invalid, "PlaceOrder"),
+        ]
+    }
+
+    fn addresses(&self) -> Vec<String> {
+        let [order, payment, inventory] = &self.databases;
+        vec![
+            format!("order-service      {}   {order}", self.order),
+            format!("payment-service    {}   {payment}", self.payment),
+            format!("inventory-service  {}   {inventory}", self.inventory),
+            format!("card processor     {}/sim/books", self.gateway),
+            format!("Kafka              {}", self.brokers),
+            format!("metrics            {}", self.metrics),
+            format!("logs               {}", self.logs),
+        ]
+    }
+}
+
+/// This program as a shell finds it from here: relative if it is below the current folder.
+fn program() -> String {
+    let path = std::env::current_exe().unwrap_or_else(|_| "tercet".into());
+    let here = std::env::current_dir().unwrap_or_default();
+    let relative = path.strip_prefix(&here).unwrap_or(&path);
+    relative.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doors() -> Doors {
+        Doors {
+            tercet: "target/debug/tercet".to_owned(),
+            order: "127.0.0.1:50051".to_owned(),
+            inventory: "127.0.0.1:50053".to_owned(),
+            payment: "127.0.0.1:50052".to_owned(),
+            gateway: "http://127.0.0.1:8090".to_owned(),
+            brokers: "127.0.0.1:19092".to_owned(),
+            databases: ["order", "payment", "inventory"].map(|name| format!("postgres://{name}")),
+            metrics: "http://127.0.0.1:9101/metrics".to_owned(),
+            logs: "/tmp/tercet-demo".to_owned(),
+            order_id: "0193".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_command_lines_are_understood_by_the_command() {
+        use clap::Parser as _;
+        let lines = doors().tercet_lines();
+        let commands = lines.iter().filter(|line| !line.starts_with("export"));
+        for line in commands {
+            let parsed = crate::settings::Arguments::try_parse_from(line.split_whitespace());
+            assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+        }
+    }
+
+    #[test]
+    fn the_messages_for_grpcurl_are_json_of_fields_that_exist() {
+        let lines = doors().grpcurl_lines();
+        let messages = lines
+            .iter()
+            .filter_map(|line| line.split('\'').find(|t| t.starts_with('{')));
+        let messages: Vec<serde_json::Value> = messages
+            .map(|text| serde_json::from_str(text).unwrap())
+            .collect();
+        assert_eq!(messages.len(), 4);
+        assert_eq!(messages[1]["order_id"], "0193");
+    }
+}
