@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test e2e lint fmt proto docs samples
+.PHONY: help setup build demo test e2e kill lint fmt proto samples
 
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)/debug
@@ -17,6 +17,12 @@ setup: ## Look for what Tercet needs on this machine; install it where that can 
 
 build: setup ## Build every binary (debug)
 	$(CARGO) build --workspace --bins
+
+# make demo BROKER=kafka KEEP=1
+BROKER ?= embedded
+demo: build ## Eight orders, one for each ending, then the audit [BROKER=kafka: on a real Kafka; KEEP=1: stays up]
+	@if [ "$(BROKER)" = kafka ]; then tools/setup.sh kafka; fi
+	@$(TARGET)/tercet demo --broker $(BROKER) $(if $(KEEP),--keep)
 
 test: setup ## Everything: unit, integration on real PostgreSQL and Kafka, e2e
 	@tools/setup.sh kafka
