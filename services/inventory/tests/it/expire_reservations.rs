@@ -63,6 +63,37 @@ async fn a_hold_that_somebody_works_on_is_left_to_him() {
     house.take_stock().await;
 }
 
+/// The batch's first hold is of the SKU that comes last. Whoever locks hold by hold has `TEA` already
+/// when he comes to `MUG`, and meets a basket of both in a circle.
+#[tokio::test]
+async fn a_batch_locks_its_skus_in_order_over_all_its_holds() {
+    let house = House::with(&[("MUG", 10), ("TEA", 10)]).await;
+    for sku in ["TEA", "MUG"] {
+        let saga = Saga::new();
+        accepted(saga.reserve(&house.app, &[(sku, 1)]).await);
+        house.overdue(&saga).await;
+    }
+    let lock = "SELECT FROM stock WHERE sku = $1 FOR UPDATE NOWAIT";
+    let mut in_the_way = house.pool().begin().await.unwrap();
+    sqlx::query(lock)
+        .bind("MUG")
+        .execute(&mut *in_the_way)
+        .await
+        .unwrap();
+    let app = house.app.clone();
+    let sweeping = tokio::spawn(async move { app.expire_reservations().await });
+    house.waiting(1).await;
+
+    let tea = sqlx::query(lock)
+        .bind("TEA")
+        .execute(&mut *in_the_way)
+        .await;
+    tea.expect("who waits for the first SKU has not locked the second");
+    in_the_way.rollback().await.unwrap();
+    assert_eq!(sweeping.await.unwrap().unwrap(), 2);
+    house.take_stock().await;
+}
+
 #[tokio::test]
 async fn many_sweepers_expire_each_hold_once() {
     let house = House::with(&[("MUG", 200), ("TEA", 200)]).await;
