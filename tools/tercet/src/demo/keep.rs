@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     screen::Ink,
-    stack::{Part, Stack},
+    stack::{Broker, Part, Stack},
 };
 
 const SERVICE: &str = "tercet.order.v1.OrderService";
@@ -19,6 +19,9 @@ pub(super) struct Doors {
     pub(super) payment: String,
     pub(super) gateway: String,
     pub(super) brokers: String,
+    pub(super) topic_prefix: String,
+    /// Whether the broker still has what was published.
+    pub(super) keeps_topics: bool,
     /// URLs of the three databases: order, payment, inventory.
     pub(super) databases: [String; 3],
     pub(super) metrics: String,
@@ -38,8 +41,10 @@ impl Doors {
             payment: stack.address(Part::Payment).to_string(),
             gateway: stack.url(Part::Gateway),
             brokers: stack.brokers().to_owned(),
+            topic_prefix: stack.topic_prefix().to_owned(),
+            keeps_topics: stack.options().broker != Broker::Embedded,
             databases: [&databases.order, &databases.payment, &databases.inventory]
-                .map(|database| database.service_url.clone()),
+                .map(|database| plain(&database.service_url)),
             metrics: format!("http://{}/metrics", stack.admin_address(patient)),
             logs: stack.directory().display().to_string(),
             order_id: order_id.unwrap_or("ORDER_ID").to_owned(),
@@ -69,9 +74,22 @@ impl Doors {
             tercet, order_id, ..
         } = self;
         let [order, payment, inventory] = &self.databases;
+        let topics = if self.keeps_topics {
+            ""
+        } else {
+            " --skip-topics"
+        };
         vec![
             format!("export TERCET_ORDER_URL=http://{}", self.order),
             format!("export TERCET_INVENTORY_URL=http://{}", self.inventory),
+            format!("export ORDER_DATABASE_URL='{order}'"),
+            format!("export PAYMENT_DATABASE_URL='{payment}'"),
+            format!("export INVENTORY_DATABASE_URL='{inventory}'"),
+            format!("export PAYMENT_GATEWAY_URL={}", self.gateway),
+            format!(
+                "export KAFKA_BROKERS={} TOPIC_PREFIX={}",
+                self.brokers, self.topic_prefix
+            ),
             format!("{tercet} order place --customer ada --watch TEA-GREEN-100G=2 MUG-STONE=1"),
             format!(
                 "{tercet} order place --customer ada --watch --card pm_card_chargeDeclined \
@@ -81,11 +99,8 @@ impl Doors {
             format!("{tercet} order get {order_id}"),
             format!("{tercet} saga show {order_id}"),
             format!("{tercet} stock list"),
-            format!(
-                "{tercet} audit --skip-topics --settle 5 --gateway {} --order-database {order} \
-                 --payment-database {payment} --inventory-database {inventory}",
-                self.gateway
-            ),
+            // What is younger may still be in flight.
+            format!("{tercet} audit --settle 5{topics}"),
         ]
     }
 
@@ -110,17 +125,23 @@ impl Doors {
     }
 
     fn addresses(&self) -> Vec<String> {
-        let [order, payment, inventory] = &self.databases;
         vec![
-            format!("order-service      {}   {order}", self.order),
-            format!("payment-service    {}   {payment}", self.payment),
-            format!("inventory-service  {}   {inventory}", self.inventory),
+            format!("order-service      {}", self.order),
+            format!("payment-service    {}", self.payment),
+            format!("inventory-service  {}", self.inventory),
             format!("card processor     {}/sim/books", self.gateway),
             format!("Kafka              {}", self.brokers),
             format!("metrics            {}", self.metrics),
             format!("logs               {}", self.logs),
         ]
     }
+}
+
+/// A URL without what every client assumes anyway. In the quotes of the lines above, the rest is as safe.
+fn plain(url: &str) -> String {
+    let defaults = "?sslmode=prefer&statement-cache-capacity=100";
+    let url = url.strip_suffix(defaults).unwrap_or(url);
+    url.replace("%5F", "_")
 }
 
 /// This program as a shell finds it from here: relative if it is below the current folder.
@@ -143,6 +164,8 @@ mod tests {
             payment: "127.0.0.1:50052".to_owned(),
             gateway: "http://127.0.0.1:8090".to_owned(),
             brokers: "127.0.0.1:19092".to_owned(),
+            topic_prefix: "demo".to_owned(),
+            keeps_topics: false,
             databases: ["order", "payment", "inventory"].map(|name| format!("postgres://{name}")),
             metrics: "http://127.0.0.1:9101/metrics".to_owned(),
             logs: "/tmp/tercet-demo".to_owned(),
@@ -156,9 +179,26 @@ mod tests {
         let lines = doors().tercet_lines();
         let commands = lines.iter().filter(|line| !line.starts_with("export"));
         for line in commands {
-            let parsed = crate::settings::Arguments::try_parse_from(line.split_whitespace());
+            // Which databases is said by the exports.
+            let databases = [
+                "--order-database=a",
+                "--payment-database=b",
+                "--inventory-database=c",
+            ];
+            let databases = databases.iter().filter(|_| line.contains(" audit "));
+            let words = line.split_whitespace().chain(databases.copied());
+            let parsed = crate::settings::Arguments::try_parse_from(words);
             assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
         }
+    }
+
+    #[test]
+    fn a_database_is_named_without_what_goes_without_saying() {
+        let defaults = "?sslmode=prefer&statement-cache-capacity=100";
+        let url = format!("postgres://order_service:order%5Fservice@h:1/d{defaults}");
+        assert_eq!(plain(&url), "postgres://order_service:order_service@h:1/d");
+        let url = "postgres://h/d?sslmode=require";
+        assert_eq!(plain(url), url);
     }
 
     #[test]

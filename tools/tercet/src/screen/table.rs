@@ -1,6 +1,8 @@
 //! Tables for people: no lines, a header, colour by meaning.
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table,
+};
 use serde::Serialize;
 
 use crate::screen::{Ink, output::COLUMNS};
@@ -53,6 +55,10 @@ pub fn table<R: Record>(records: &[R], ink: Ink) -> String {
             .iter()
             .map(|record| record.cells().into_iter().map(cell)),
     );
+    // The id: it must be copyable, so other columns break instead.
+    if let Some(id) = table.column_mut(0) {
+        id.set_constraint(ColumnConstraint::ContentWidth);
+    }
     table
         .lines()
         .map(|line| line.trim_end().to_owned())
@@ -120,6 +126,21 @@ mod tests {
             ]
         );
         assert!(table(&shelves, Ink::COLOURED).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn an_id_stays_whole_however_wide_the_rest_is() {
+        #[derive(Serialize)]
+        struct Wide;
+        impl Record for Wide {
+            const HEADINGS: &'static [&'static str] = &["ID", "WHAT"];
+            const EMPTY: &'static str = "";
+            fn cells(&self) -> Vec<(String, Tone)> {
+                let id = "01a22e25-74f5-764f-9d7f-74b1eeaa7d93";
+                vec![(id.into(), Tone::Plain), ("word ".repeat(30), Tone::Plain)]
+            }
+        }
+        assert!(table(&[Wide], Ink::PLAIN).contains("01a22e25-74f5-764f-9d7f-74b1eeaa7d93"));
     }
 
     #[test]
