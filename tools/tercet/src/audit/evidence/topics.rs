@@ -81,10 +81,10 @@ fn read_all(brokers: &str, prefix: &str) -> anyhow::Result<Topics> {
         .set("enable.auto.commit", "false")
         .set("allow.auto.create.topics", "false")
         .create()?;
-    let mut partitions = Vec::new();
+    let mut ends = BTreeMap::new();
     for topic in topics::names(prefix) {
-        match read_topic(&consumer, &topic).with_context(|| format!("the topic {topic}"))? {
-            Some(read) => partitions.extend(read),
+        match ends_of(&consumer, &topic).with_context(|| format!("the topic {topic}"))? {
+            Some(found) => ends.extend(found),
             None => {
                 return Ok(Topics::Unread(format!(
                     "{topic} no longer holds its first records"
@@ -92,14 +92,14 @@ fn read_all(brokers: &str, prefix: &str) -> anyhow::Result<Topics> {
             }
         }
     }
-    Ok(Topics::Read(partitions))
+    Ok(Topics::Read(read_to(&consumer, ends)?))
 }
 
-/// The records of each partition; nothing if retention has taken some already.
-fn read_topic(
-    consumer: &BaseConsumer,
-    topic: &str,
-) -> anyhow::Result<Option<Vec<Vec<Publication>>>> {
+/// A topic and one of its partitions.
+type Place = (String, i32);
+
+/// Where each partition that holds anything ends now; nothing if retention has taken some already.
+fn ends_of(consumer: &BaseConsumer, topic: &str) -> anyhow::Result<Option<BTreeMap<Place, i64>>> {
     let metadata = consumer.fetch_metadata(Some(topic), REQUEST_TIMEOUT)?;
     let partitions = metadata
         .topics()
@@ -108,21 +108,32 @@ fn read_topic(
         .unwrap_or_default();
     ensure!(!partitions.is_empty(), "it does not exist");
 
-    let mut assignment = TopicPartitionList::new();
     let mut ends = BTreeMap::new();
-    let mut read: BTreeMap<i32, Vec<Publication>> = BTreeMap::new();
     for partition in partitions {
         let (low, high) = consumer.fetch_watermarks(topic, partition.id(), REQUEST_TIMEOUT)?;
         if low > 0 {
             return Ok(None);
         }
         if high > 0 {
-            assignment.add_partition_offset(topic, partition.id(), Offset::Beginning)?;
-            ends.insert(partition.id(), high);
+            ends.insert((topic.to_owned(), partition.id()), high);
         }
+    }
+    Ok(Some(ends))
+}
+
+/// The records of each partition up to its end. All partitions are assigned at once: a consumer that
+/// is given others goes silent for seconds.
+fn read_to(
+    consumer: &BaseConsumer,
+    mut ends: BTreeMap<Place, i64>,
+) -> anyhow::Result<Vec<Vec<Publication>>> {
+    let mut assignment = TopicPartitionList::new();
+    for (topic, partition) in ends.keys() {
+        assignment.add_partition_offset(topic, *partition, Offset::Beginning)?;
     }
     consumer.assign(&assignment)?;
 
+    let mut read: BTreeMap<Place, Vec<Publication>> = BTreeMap::new();
     let mut heard = Instant::now();
     while !ends.is_empty() {
         ensure!(
@@ -134,20 +145,19 @@ fn read_topic(
         };
         let message = message?;
         heard = Instant::now();
+        let place = (message.topic().to_owned(), message.partition());
         // What came after we looked is not waited for.
-        let Some(end) = ends.get(&message.partition()).copied() else {
+        let Some(end) = ends.get(&place).copied() else {
             continue;
         };
-        if let Some(publication) = publication(&message) {
-            read.entry(message.partition())
-                .or_default()
-                .push(publication);
-        }
         if message.offset() + 1 >= end {
-            ends.remove(&message.partition());
+            ends.remove(&place);
+        }
+        if let Some(publication) = publication(&message) {
+            read.entry(place).or_default().push(publication);
         }
     }
-    Ok(Some(read.into_values().collect()))
+    Ok(read.into_values().collect())
 }
 
 /// Who, which version, which event. A record that does not say is not ours.
