@@ -28,25 +28,31 @@ enum Fate {
 
 use Fate::{Confirmed, Refunded};
 
-const POINTS: [(Part, &str, Fate); 18] = [
+const POINTS: [(Part, &str, Fate); 23] = [
     (ORDER, "order.after_place_commit", Confirmed),
     (ORDER, "saga.after_save", Confirmed),
     (ORDER, "saga.after_outcome_commit", Confirmed),
+    // The second outcome that is obeyed: the charge's, or the undo's.
+    (ORDER, "saga.after_outcome_commit:2", Confirmed),
+    (ORDER, "saga.after_outcome_commit:2", Refunded),
     (ORDER, "inbox.before_handle", Confirmed),
     (ORDER, "inbox.after_handle", Confirmed),
     (ORDER, "outbox.before_mark", Confirmed),
     (ORDER, "outbox.after_mark", Confirmed),
     (Part::Inventory, "inventory.after_reserve_commit", Confirmed),
+    (Part::Inventory, "inventory.after_commit_commit", Confirmed),
+    (Part::Inventory, "inventory.after_release_commit", Refunded),
     (Part::Inventory, "outbox.before_mark", Confirmed),
     (Part::Inventory, "outbox.after_mark", Refunded),
     (Part::Payment, "payment.after_charge_open", Confirmed),
     (Part::Payment, "payment.after_gateway_confirm", Confirmed),
     (Part::Payment, "payment.after_charge_mark", Confirmed),
+    (Part::Payment, "payment.after_refund_open", Refunded),
+    (Part::Payment, "payment.after_gateway_cancel", Refunded),
     (Part::Payment, "payment.after_gateway_refund", Refunded),
     (Part::Payment, "payment.after_refund_mark", Refunded),
     (Part::Payment, "outbox.before_mark", Refunded),
     (Part::Payment, "outbox.after_mark", Confirmed),
-    (ORDER, "saga.after_outcome_commit", Refunded),
 ];
 
 #[test]

@@ -22,16 +22,15 @@ impl World {
         self.stack.restart(part).await.unwrap();
     }
 
-    /// Waits until it has died there.
+    /// Waits until it has died there, the first time or, at `point:N`, the N-th.
     pub(crate) async fn crashed(&mut self, part: Part, point: &str) {
         let ended = self.stack.wait_ended(part, CRASHES_WITHIN).await;
         let status = ended.unwrap_or_else(|error| panic!("{point}: {error:#}"));
         assert_eq!(status.signal(), Some(SIGABRT), "{point}: {status}");
         let log = std::fs::read_to_string(self.stack.log(part)).unwrap();
-        assert!(
-            log.contains(&format!("crash point {point} reached")),
-            "{point}"
-        );
+        let (name, _) = point.split_once(':').unwrap_or((point, ""));
+        let said = format!("crash point {name} reached");
+        assert!(log.contains(&said), "{point}");
     }
 
     /// Starts it again as it should be.

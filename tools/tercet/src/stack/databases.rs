@@ -1,6 +1,7 @@
 //! Three databases of one run, each owned by its service's owner role.
 
 use anyhow::Context as _;
+use futures::future;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, postgres::PgConnectOptions};
 use tercet_testbed::postgres::{ServiceDatabase, create_roles, create_service_database};
 
@@ -39,16 +40,21 @@ impl Databases {
         })
     }
 
-    /// Drops them, whoever is still connected.
+    /// Drops them, whoever is still connected. All at once: each waits for a checkpoint.
     pub(super) async fn drop_all(&self, server_url: &str) -> anyhow::Result<()> {
-        let mut server = PgConnection::connect(server_url).await?;
-        for database in [&self.order, &self.payment, &self.inventory] {
-            let sql = format!("DROP DATABASE IF EXISTS \"{}\" WITH (FORCE)", database.name);
-            sqlx::query(AssertSqlSafe(sql)).execute(&mut server).await?;
-        }
-        server.close().await?;
+        let databases = [&self.order, &self.payment, &self.inventory];
+        let drops = databases.map(|database| drop_one(server_url, &database.name));
+        future::try_join_all(drops).await?;
         Ok(())
     }
+}
+
+async fn drop_one(server_url: &str, name: &str) -> anyhow::Result<()> {
+    let mut server = PgConnection::connect(server_url).await?;
+    let sql = format!("DROP DATABASE IF EXISTS \"{name}\" WITH (FORCE)");
+    sqlx::query(AssertSqlSafe(sql)).execute(&mut server).await?;
+    server.close().await?;
+    Ok(())
 }
 
 async fn create(server_url: &str, service: &str, stack: &str) -> anyhow::Result<Database> {

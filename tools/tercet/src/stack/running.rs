@@ -215,10 +215,15 @@ impl Stack {
     /// Stops everything and removes databases and topics. The logs stay.
     pub async fn remove(mut self) -> anyhow::Result<()> {
         self.stop_all().await?;
-        if let Broker::Kafka(brokers) = &self.options.broker {
-            topics::delete(brokers, &self.options.name).await?;
-        }
-        self.databases.drop_all(&self.options.postgres_url).await
+        let topics = async {
+            match &self.options.broker {
+                Broker::Kafka(brokers) => topics::delete(brokers, &self.options.name).await,
+                Broker::Embedded => Ok(()),
+            }
+        };
+        let databases = self.databases.drop_all(&self.options.postgres_url);
+        future::try_join(topics, databases).await?;
+        Ok(())
     }
 
     /// How it was built.
