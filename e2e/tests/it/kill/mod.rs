@@ -18,7 +18,7 @@ use crate::world::{self, World, say};
 use customers::Customers;
 use stalls::Stall;
 
-const KILLS: usize = 64;
+const KILLS: usize = 120;
 /// Whatever happens, the killing ends.
 const KILLING_MAX: Duration = Duration::from_mins(4);
 const PAUSE_MAX_MS: u64 = 1_400;
