@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use sqlx::Row as _;
 use tercet_contracts::{inventory::v1 as inventory, payment::v1 as payment};
 use tonic::{Code, Status};
@@ -104,11 +104,11 @@ pub(super) async fn reservation_state(world: &World, id: &str) -> anyhow::Result
     ))
 }
 
-fn there<T>(answer: Result<tonic::Response<T>, Status>) -> Result<Option<T>, Status> {
+fn there<T>(answer: Result<tonic::Response<T>, Status>) -> anyhow::Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer.into_inner())),
         Err(status) if status.code() == Code::NotFound => Ok(None),
-        Err(status) => Err(status),
+        Err(status) => bail!("{:?}: {}", status.code(), status.message()),
     }
 }
 

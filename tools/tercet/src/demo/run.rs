@@ -28,6 +28,9 @@ use crate::{
     timeline::Timeline,
 };
 
+/// Above every wait of a scenario, below anyone's patience; it also ends streams that never end.
+const PLAYED_WITHIN: Duration = Duration::from_secs(45);
+
 /// Runs the demo. With `keep` the system stays up afterwards, until Ctrl-C.
 pub async fn run(wanted: Wanted, keep: bool, screen: &Screen) -> Result<(), Failure> {
     let name = ids::run_name("demo");
@@ -128,7 +131,11 @@ async fn audit(world: &World) -> anyhow::Result<audit::Report> {
 async fn play(number: usize, scenario: &Scenario, world: &World) -> Told {
     let begun = Instant::now();
     let scene = Scene::new(world, scenario.name);
-    let played = (scenario.play)(&scene).await;
+    let played = tokio::time::timeout(PLAYED_WITHIN, (scenario.play)(&scene)).await;
+    let played = played.unwrap_or_else(|_| {
+        let seconds = PLAYED_WITHIN.as_secs();
+        Err(anyhow::anyhow!("not played to its end within {seconds} s"))
+    });
     let mut told = Told::new(number, scenario, begun.elapsed());
     let seen = scene.into_seen();
     told.order.clone_from(&seen.order);
@@ -232,7 +239,8 @@ fn faults(report: &Report) -> Failure {
 
 fn could_not_start(error: anyhow::Error, directory: &Path) -> Failure {
     let failure = Failure::from(error.context("the system could not be started"));
-    if directory.exists() {
+    // Gone if it is empty: then nothing was started that could have written.
+    if std::fs::remove_dir(directory).is_err() && directory.exists() {
         failure.advise(format!("read the logs in {}", directory.display()))
     } else {
         failure.advise("make setup looks for what is missing")
