@@ -100,7 +100,8 @@ async fn connect(settings: &Settings) -> Result<PgPool, database::Error> {
     database::connect(settings.database_url.expose_secret(), &pool).await
 }
 
-/// What finishes work: the relay, and the worker that asks the processor.
+/// The relay, and the worker that asks the processor. The worker ends first, so that what it still
+/// learns is published.
 fn start_workers(
     settings: &Settings,
     pool: &PgPool,
@@ -122,7 +123,7 @@ fn start_workers(
     let (handover, intake) = handover();
     let app = App::new(pool.clone(), wake, settings.topic(), lease, handover);
     let worker = Worker::new(app.clone(), gateway, settings.resolve_after());
-    tasks.spawn("payments", worker.run(intake, shutdown.workers()));
+    tasks.intake("payments", worker.run(intake, shutdown.intake()));
     Ok(app)
 }
 

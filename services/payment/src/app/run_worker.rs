@@ -94,7 +94,10 @@ impl<G: Gateway> Worker<G> {
                 _ = measure.tick() => self.measure().await,
             }
         }
-        // Each ends by the gateway's timeout at the latest.
+        while let Ok(handed) = intake.queue.try_recv() {
+            self.take(&mut jobs, handed);
+        }
+        // Each ends by the gateway's timeout at the latest; what comes later finds its lease over.
         while let Some(ended) = jobs.join_next().await {
             note(ended);
         }

@@ -1,6 +1,7 @@
 //! One short function per RPC: parse, call, render.
 
 use tercet_contracts::payment::v1::{self as pb, payment_service_server::PaymentService};
+use tercet_service_kit::server::deadline;
 use tonic::{Request, Response, Status};
 
 use super::{convert, status};
@@ -24,7 +25,7 @@ impl PaymentService for Server {
         &self,
         request: Request<pb::ChargePaymentRequest>,
     ) -> Result<Response<pb::ChargePaymentResponse>, Status> {
-        let command = convert::charge_payment(request.get_ref())?;
+        let command = convert::charge_payment(&command(request)?)?;
         let ack = self.app.charge_payment(command).await;
         let ack = Some(convert::ack(
             ack.map_err(|error| status::from_error(&error))?,
@@ -36,7 +37,7 @@ impl PaymentService for Server {
         &self,
         request: Request<pb::RefundPaymentRequest>,
     ) -> Result<Response<pb::RefundPaymentResponse>, Status> {
-        let command = convert::refund_payment(request.get_ref())?;
+        let command = convert::refund_payment(&command(request)?)?;
         let ack = self.app.refund_payment(command).await;
         let ack = Some(convert::ack(
             ack.map_err(|error| status::from_error(&error))?,
@@ -67,5 +68,13 @@ impl PaymentService for Server {
             .await;
         let (payments, more) = found.map_err(|error| status::from_error(&error))?;
         Ok(Response::new(convert::page(payments, more, query.status)))
+    }
+}
+
+/// What a command says. It comes from a service that stops waiting at some time, and must say when.
+fn command<T>(request: Request<T>) -> Result<T, Status> {
+    match deadline::of(&request) {
+        Some(deadline) if !deadline.is_given() => Err(status::deadline_required()),
+        _ => Ok(request.into_inner()),
     }
 }

@@ -18,6 +18,7 @@ pub const ERRORS: ErrorDomain = ErrorDomain::new(ERROR_DOMAIN).with_help_pages(E
 const INVALID_REQUEST: Reason = Reason::new("INVALID_REQUEST");
 const STALE_EPOCH: Reason = Reason::new(command::STALE_EPOCH);
 const STEP_ALREADY_UNDONE: Reason = Reason::new(command::STEP_ALREADY_UNDONE);
+const DEADLINE_REQUIRED: Reason = Reason::new("DEADLINE_REQUIRED");
 const PAYMENT_NOT_FOUND: Reason = Reason::new("PAYMENT_NOT_FOUND");
 const PAYMENT_ID_REUSED: Reason = Reason::new("PAYMENT_ID_REUSED");
 const REFUND_IN_PROGRESS: Reason = Reason::new("REFUND_IN_PROGRESS");
@@ -28,6 +29,12 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Every bad field at once.
 pub fn bad_request(violations: FieldViolations) -> Status {
     violations.into_problem(ERRORS, INVALID_REQUEST).into()
+}
+
+/// A command without a deadline would be worked on for nobody.
+pub fn deadline_required() -> Status {
+    let message = "a command must carry a deadline (grpc-timeout)";
+    Problem::new(ERRORS, Code::InvalidArgument, DEADLINE_REQUIRED, message).into()
 }
 
 pub fn from_error(error: &Error) -> Status {

@@ -18,4 +18,5 @@ mod list_payments;
 mod refund_payment;
 mod schema;
 mod sim;
+mod startup;
 mod world;
