@@ -1,7 +1,7 @@
 //! The demo: eight orders, one for each ending, placed in the real system, drawn and judged.
 //!
-//! [`scenarios`] says how each order goes and how it must end, [`scene`] is what a scenario can do,
-//! [`ending`] compares what must be with what is found ([`facts`]), `report` draws it, and [`run`]
+//! `scenarios` says how each order goes and how it must end, `scene` is what a scenario can do,
+//! `ending` compares what must be with what is found (`facts`), `report` draws it, and `run`
 //! holds it together. Scenarios run side by side: each looks only at its own order, and no two need
 //! the same piece of stock.
 
