@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use tercet_saga::{
-    COMMAND_REJECTED, Entry, NO_ACK, OUTCOME_PENDING, TIME_IS_UP, Timing, Wait,
+    COMMAND_REJECTED, Direction, Entry, Input, Judgement, NO_ACK, OUTCOME_PENDING, SendFailure,
+    TIME_IS_UP, Timing, Wait, command_id,
     testing::{Conversation, Dialogue, Ending},
 };
 
@@ -247,4 +248,37 @@ fn a_saga_that_waits_for_weeks_keeps_a_timeline_one_can_read() {
     let mut saga = at_refund_card();
     saga.acks().wait(Duration::from_hours(336));
     assert!(saga.log().len() < 60, "{} lines", saga.log().len());
+}
+
+/// Whatever comes back about a command that is not outstanding any more: an ack, a lost send, an
+/// epoch, an undone step. Each takes its time on the way, and finds the saga elsewhere.
+#[test]
+fn what_comes_back_about_an_earlier_command_changes_nothing() {
+    let mut saga = at_charge_card();
+    let command_id = || command_id(saga.instance().saga_id, "book-hotel", Direction::Forward);
+    let late = [
+        Input::Acked {
+            command_id: command_id(),
+        },
+        Input::SendFailed {
+            command_id: command_id(),
+            kind: SendFailure::NoAck,
+        },
+        Input::SendFailed {
+            command_id: command_id(),
+            kind: SendFailure::Rejected("no".to_owned()),
+        },
+        Input::StaleEpoch {
+            command_id: command_id(),
+            highest: 9,
+        },
+        Input::AlreadyUndone {
+            command_id: command_id(),
+        },
+    ];
+    let before = saga.instance().clone();
+    for input in late {
+        assert_eq!(saga.hears(input), Judgement::Ignored);
+        assert_eq!(*saga.instance(), before);
+    }
 }
