@@ -12,6 +12,9 @@ const CONNECT_WITHIN: Duration = Duration::from_mins(1);
 const CONNECT_PAUSE_MIN: Duration = Duration::from_millis(100);
 const CONNECT_PAUSE_MAX: Duration = Duration::from_secs(2);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
+/// After a failover a connection may still lead to the demoted server, which answers pings and
+/// refuses writes (25006): for no longer than this.
+const CONNECTION_LIFETIME: Duration = Duration::from_mins(5);
 /// A connection that rested longer may be half open; pinging every time would cost a round trip.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(10);
 /// sqlx sets no TCP keepalive: without this bound the ping of a half-open connection hangs.
@@ -100,6 +103,7 @@ pub async fn connect(url: &str, settings: &PoolSettings) -> Result<PgPool, Error
     let pool = PgPoolOptions::new()
         .max_connections(settings.connections_max)
         .acquire_timeout(ACQUIRE_TIMEOUT)
+        .max_lifetime(CONNECTION_LIFETIME)
         .test_before_acquire(false)
         .before_acquire(|connection, meta| {
             Box::pin(async move {
