@@ -85,6 +85,12 @@ pub enum Error {
         #[source]
         source: BoxError,
     },
+    /// The saga's own code panicked; the transition is as if it had never been.
+    #[error("the code of saga {saga_id} panicked")]
+    Panicked {
+        /// The saga.
+        saga_id: Uuid,
+    },
     /// The saga's data cannot be written as JSON.
     #[error("the saga's data cannot be written")]
     Encode(#[from] serde_json::Error),
@@ -101,6 +107,7 @@ impl Error {
             | Self::Inbox(_)
             | Self::VersionConflict { .. }
             | Self::Local { .. }
+            | Self::Panicked { .. }
             | Self::Aborted(_) => true,
             Self::Unknown { .. }
             | Self::SubjectBusy { .. }
@@ -118,5 +125,30 @@ impl Error {
             self,
             Self::UnknownDefinition { .. } | Self::Unrunnable { .. } | Self::Corrupt { .. }
         )
+    }
+
+    /// The database cannot be asked, whatever the saga: no other one would fare better now.
+    pub(crate) fn is_about_the_database(&self) -> bool {
+        match self {
+            Self::Database(sqlx::Error::Database(refusal)) => {
+                refusal.code().is_some_and(|code| {
+                    // No connection, no resources, shutting down, or a standby. Not 57014: that is
+                    // one statement's own timeout.
+                    ["08", "53", "57P", "25006"]
+                        .iter()
+                        .any(|class| code.starts_with(class))
+                })
+            }
+            Self::Database(error) => matches!(
+                error,
+                sqlx::Error::Io(_)
+                    | sqlx::Error::Tls(_)
+                    | sqlx::Error::Protocol(_)
+                    | sqlx::Error::PoolTimedOut
+                    | sqlx::Error::PoolClosed
+                    | sqlx::Error::WorkerCrashed
+            ),
+            _ => false,
+        }
     }
 }

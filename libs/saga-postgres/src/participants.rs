@@ -11,8 +11,10 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 
 /// Carries commands, reads outcomes, and does the steps in the saga's own database.
 pub trait Participants<S: Saga>: Send + Sync + 'static {
-    /// Sends one command. Called after the commit that saved it, never inside a transaction; must
-    /// end by itself (give the call a deadline). May be called again for the same command.
+    /// Sends one command. Called after the commit that saved it, never inside a transaction. May be
+    /// called again for the same command. Give the call a deadline of its own: after
+    /// [`send_timeout`](crate::EngineOptions::send_timeout) it is dropped and counts as one without an
+    /// ack.
     fn send(
         &self,
         command: Outgoing<S::Command>,

@@ -1,6 +1,7 @@
 //! Commands on their way, and what their acks mean to the saga.
 
 use tercet_saga::{Input, Saga, SendFailure};
+use tokio::time::timeout;
 
 use crate::{
     engine::{Engine, Queued},
@@ -16,7 +17,11 @@ impl<S: Saga, P: Participants<S>> Engine<S, P> {
         tercet_crash_point::crash_point!("saga.after_save");
         let Queued { command, again } = queued;
         let (saga_id, command_id) = (command.saga_id, command.command_id.clone());
-        let answer = self.inner.participants.send(command).await;
+        // A participant that hangs must not keep its place, nor hold up a shutdown.
+        let within = self.inner.options.send_timeout;
+        let answer = timeout(within, self.inner.participants.send(command))
+            .await
+            .unwrap_or_else(|_| Err(SendError::NoAck("the send did not end in time".to_owned())));
         if let Err(error) = &answer {
             tracing::info!(tercet.command.id = command_id, %error, "a command was not acknowledged");
         }

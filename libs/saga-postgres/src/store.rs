@@ -172,24 +172,43 @@ pub(crate) async fn save<D: Serialize>(
     }
 }
 
-/// Sagas whose timer has come, the longest overdue first.
+/// Where a look at due timers stands: `until` is when it began, so that it ends, and `last` what it
+/// read, so that it goes past sagas that stay due.
+#[derive(Clone, Copy)]
+pub(crate) struct Look {
+    until: OffsetDateTime,
+    last: (OffsetDateTime, Uuid),
+}
+
+/// A page of sagas whose timer has come, the longest overdue first, and where to go on.
 pub(crate) async fn due(
     conn: &mut PgConnection,
     definition: &DefinitionId,
+    look: Option<Look>,
     limit: i64,
-) -> Result<Vec<Uuid>, Error> {
-    Ok(sqlx::query_scalar(
-        "SELECT id FROM sagas
-          WHERE status IN ('RUNNING', 'COMPENSATING') AND next_action_at <= clock_timestamp()
+) -> Result<(Vec<Uuid>, Option<Look>), Error> {
+    let rows: Vec<(Uuid, OffsetDateTime, OffsetDateTime)> = sqlx::query_as(
+        "SELECT id, next_action_at, coalesce($4, clock_timestamp()) FROM sagas
+          WHERE status IN ('RUNNING', 'COMPENSATING')
+            AND next_action_at <= coalesce($4, clock_timestamp())
+            AND ($5::timestamptz IS NULL OR (next_action_at, id) > ($5, $6::uuid))
             AND kind = $1 AND definition_version = $2 AND definition_hash = $3
-          ORDER BY next_action_at LIMIT $4",
+          ORDER BY next_action_at, id LIMIT $7",
     )
     .bind(&definition.kind)
     .bind(as_i32(definition.version))
     .bind(&definition.hash)
+    .bind(look.map(|look| look.until))
+    .bind(look.map(|look| look.last.0))
+    .bind(look.map(|look| look.last.1))
     .bind(limit)
     .fetch_all(conn)
-    .await?)
+    .await?;
+    let next = rows.last().map(|&(id, at, until)| Look {
+        until,
+        last: (at, id),
+    });
+    Ok((rows.into_iter().map(|(id, ..)| id).collect(), next))
 }
 
 /// A page of live sagas whose timer is missing or overdue, whoever may run them.
@@ -235,7 +254,7 @@ fn candidate(row: &PgRow) -> Result<(Candidate, OffsetDateTime), Error> {
     Ok((candidate, row.try_get("read_at")?))
 }
 
-/// Moves the timer of a row that cannot be run, so that it does not stand in the way of others. The
+/// Moves the timer of a saga whose turn failed, so that it does not stand in the way of others. The
 /// row stays as it is otherwise: whoever repairs it finds it live, with a timer.
 pub(crate) async fn put_off(
     conn: &mut PgConnection,
@@ -243,7 +262,9 @@ pub(crate) async fn put_off(
     seconds: f64,
 ) -> Result<(), Error> {
     sqlx::query(
-        "UPDATE sagas SET next_action_at = clock_timestamp() + make_interval(secs => $2) WHERE id = $1",
+        "UPDATE sagas SET next_action_at = clock_timestamp() + make_interval(secs => $2)
+          WHERE id = $1 AND status IN ('RUNNING', 'COMPENSATING')
+            AND (next_action_at IS NULL OR next_action_at <= clock_timestamp())",
     )
     .bind(saga_id)
     .bind(seconds)

@@ -1,9 +1,11 @@
 //! Timers that have come, and sagas that nobody minds. Each saga by itself, in its own transaction:
 //! one that cannot be run never holds up another.
 
-use std::time::Duration;
+use std::{panic::AssertUnwindSafe, time::Duration};
 
+use futures::FutureExt as _;
 use tercet_saga::{Input, Saga, recovery};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
@@ -16,7 +18,9 @@ use crate::{
 };
 
 /// A row that cannot be run is looked at again after this long.
-const PUT_OFF: Duration = Duration::from_mins(5);
+const PUT_OFF_UNRUNNABLE: Duration = Duration::from_mins(5);
+/// A saga whose turn failed for another reason of its own is tried again after this long.
+const PUT_OFF_FAILED: Duration = Duration::from_secs(5);
 
 /// What to do with a locked row.
 enum Turn<'a> {
@@ -26,21 +30,36 @@ enum Turn<'a> {
 }
 
 impl<S: Saga, P: Participants<S>> Engine<S, P> {
-    /// Fires due timers, at most [`timers_max`](crate::EngineOptions::timers_max), and tells how many
-    /// were looked at. Another engine's fire of the same timer has no effect: whoever comes second
-    /// finds the row locked, or the timer moved.
+    /// Fires the timers that are due, a page at a time, and tells how many were looked at. Another
+    /// engine's fire of the same timer has no effect: whoever comes second finds the row locked, or
+    /// the timer moved.
     ///
     /// # Errors
     /// The database cannot be asked.
     pub async fn fire_due_timers(&self) -> Result<usize, Error> {
-        let mut conn = self.inner.pool.acquire().await?;
-        let limit = self.inner.options.timers_max;
-        let due = store::due(&mut conn, &self.inner.definition_id, limit).await?;
-        drop(conn);
-        for saga_id in &due {
-            self.isolated(*saga_id, |_| Turn::Timer).await;
+        self.fire_timers(&CancellationToken::new()).await
+    }
+
+    /// [`fire_due_timers`](Self::fire_due_timers), or the part of it that comes before `shutdown`.
+    pub(crate) async fn fire_timers(&self, shutdown: &CancellationToken) -> Result<usize, Error> {
+        let (page, definition) = (self.inner.options.page, &self.inner.definition_id);
+        let (mut look, mut looked_at) = (None, 0);
+        loop {
+            let mut conn = self.inner.pool.acquire().await?;
+            let (due, next) = store::due(&mut conn, definition, look, page).await?;
+            drop(conn);
+            for saga_id in &due {
+                if shutdown.is_cancelled() {
+                    return Ok(looked_at);
+                }
+                looked_at += 1;
+                self.isolated(*saga_id, |_| Turn::Timer).await?;
+            }
+            if !is_full(due.len(), page) {
+                return Ok(looked_at);
+            }
+            look = next;
         }
-        Ok(due.len())
     }
 
     /// Takes over sagas whose timer is missing or long overdue, raising their epoch, and tells how
@@ -49,21 +68,23 @@ impl<S: Saga, P: Participants<S>> Engine<S, P> {
     /// # Errors
     /// The database cannot be asked.
     pub async fn resume_idle(&self) -> Result<usize, Error> {
+        self.resume_lost(&CancellationToken::new()).await
+    }
+
+    /// [`resume_idle`](Self::resume_idle), or the part of it that comes before `shutdown`.
+    pub(crate) async fn resume_lost(&self, shutdown: &CancellationToken) -> Result<usize, Error> {
         let options = &self.inner.options;
+        let (overdue, page) = (options.overdue_after.as_secs_f64(), options.page);
         let (mut after, mut resumed, mut unknown) = (Uuid::nil(), 0, 0);
         loop {
             let mut conn = self.inner.pool.acquire().await?;
-            let page = store::idle(
-                &mut conn,
-                S::NAME,
-                options.overdue_after.as_secs_f64(),
-                after,
-                options.page,
-            )
-            .await?;
+            let idle = store::idle(&mut conn, S::NAME, overdue, after, page).await?;
             drop(conn);
-            let full = i64::try_from(page.len()).is_ok_and(|len| len >= options.page);
-            for candidate in page {
+            let full = is_full(idle.len(), page);
+            for candidate in idle {
+                if shutdown.is_cancelled() {
+                    return Ok(resumed);
+                }
                 let (candidate, now) = match candidate {
                     Ok(candidate) => candidate,
                     Err(error) => {
@@ -77,7 +98,7 @@ impl<S: Saga, P: Participants<S>> Engine<S, P> {
                 after = candidate.saga_id;
                 let definition = &self.inner.definition_id;
                 match recovery::decide(&candidate, definition, now, options.overdue_after) {
-                    Ok(()) => resumed += usize::from(self.resume(after).await),
+                    Ok(()) => resumed += usize::from(self.resume(after).await?),
                     Err(recovery::Leave::UnknownDefinition) => unknown += 1,
                     Err(_) => {}
                 }
@@ -95,7 +116,7 @@ impl<S: Saga, P: Participants<S>> Engine<S, P> {
         Ok(resumed)
     }
 
-    async fn resume(&self, saga_id: Uuid) -> bool {
+    async fn resume(&self, saga_id: Uuid) -> Result<bool, Error> {
         let options = &self.inner.options;
         self.isolated(saga_id, |row| {
             // Decided again, now that the row is locked: another engine may have been here.
@@ -118,24 +139,31 @@ impl<S: Saga, P: Participants<S>> Engine<S, P> {
         .await
     }
 
-    /// One saga's turn. Its failure is told here and stays here.
+    /// One saga's turn. Its failure, and a panic of its code, is told here and stays here; only a
+    /// database that cannot be asked ends the look.
     async fn isolated<'a>(
         &'a self,
         saga_id: Uuid,
         turn: impl FnOnce(&SagaRow<S::Data>) -> Turn<'a> + Send,
-    ) -> bool {
-        match self.turn(saga_id, turn).await {
+    ) -> Result<bool, Error> {
+        // Unwind safe: what a panic leaves behind is the transaction, which rolls back.
+        let turn = AssertUnwindSafe(self.turn(saga_id, turn)).catch_unwind();
+        match turn.await.unwrap_or(Err(Error::Panicked { saga_id })) {
             Ok(Some(follow_up)) => {
                 self.follow_up(follow_up);
-                true
+                Ok(true)
             }
-            Ok(None) => false,
+            Ok(None) => Ok(false),
+            Err(error) if error.is_about_the_database() => Err(error),
             Err(error) => {
                 tracing::error!(tercet.saga.id = %saga_id, error = %chain(&error), "a saga's turn failed");
-                if error.is_about_the_row() {
-                    self.put_off(saga_id).await;
-                }
-                false
+                let pause = if error.is_about_the_row() {
+                    PUT_OFF_UNRUNNABLE
+                } else {
+                    PUT_OFF_FAILED
+                };
+                self.put_off(saga_id, pause).await;
+                Ok(false)
             }
         }
     }
@@ -172,13 +200,17 @@ impl<S: Saga, P: Participants<S>> Engine<S, P> {
         }
     }
 
-    async fn put_off(&self, saga_id: Uuid) {
+    async fn put_off(&self, saga_id: Uuid, pause: Duration) {
         let put_off = async {
             let mut conn = self.inner.pool.acquire().await?;
-            store::put_off(&mut conn, saga_id, PUT_OFF.as_secs_f64()).await
+            store::put_off(&mut conn, saga_id, pause.as_secs_f64()).await
         };
         if let Err(error) = put_off.await {
             tracing::warn!(tercet.saga.id = %saga_id, error = %chain(&error), "a timer could not be moved");
         }
     }
+}
+
+fn is_full(rows: usize, page: i64) -> bool {
+    i64::try_from(rows).is_ok_and(|rows| rows >= page.max(1))
 }

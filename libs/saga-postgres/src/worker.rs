@@ -20,19 +20,16 @@ impl<S: Saga, P: Participants<S>> Engine<S, P> {
     pub async fn run(&self, shutdown: CancellationToken) {
         let options = &self.inner.options;
         let senders = self.send_queued(&shutdown);
+        // Both looks in tasks of their own: shutdown ends them between two transactions, never in one.
         let timers = repeat(&shutdown, options.timer_interval, || async {
-            // A full page means that more may be due.
-            while self.owned_timers().await? >= timers_max(options.timers_max) {
-                if shutdown.is_cancelled() {
-                    break;
-                }
-            }
-            Ok(())
+            let (engine, until) = (self.clone(), shutdown.clone());
+            let fired = self.owned(async move { engine.fire_timers(&until).await });
+            fired.await.map(drop)
         });
         let resume = repeat(&shutdown, options.resume_interval, || async {
-            let engine = self.clone();
+            let (engine, until) = (self.clone(), shutdown.clone());
             let resumed = self
-                .owned(async move { engine.resume_idle().await })
+                .owned(async move { engine.resume_lost(&until).await })
                 .await?;
             if resumed > 0 {
                 tracing::warn!(resumed, "took over sagas that nobody minded");
@@ -42,13 +39,6 @@ impl<S: Saga, P: Participants<S>> Engine<S, P> {
         tokio::join!(senders, timers, resume);
         self.inner.work.close();
         self.inner.work.wait().await;
-    }
-
-    /// In a task of its own: shutdown never cancels a transaction half way.
-    async fn owned_timers(&self) -> Result<usize, Error> {
-        let engine = self.clone();
-        self.owned(async move { engine.fire_due_timers().await })
-            .await
     }
 
     async fn send_queued(&self, shutdown: &CancellationToken) {
@@ -72,10 +62,6 @@ impl<S: Saga, P: Participants<S>> Engine<S, P> {
             });
         }
     }
-}
-
-fn timers_max(limit: i64) -> usize {
-    usize::try_from(limit).unwrap_or(usize::MAX).max(1)
 }
 
 async fn repeat<F>(shutdown: &CancellationToken, every: Duration, mut work: impl FnMut() -> F)

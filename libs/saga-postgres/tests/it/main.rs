@@ -12,6 +12,7 @@ mod cancel;
 mod epochs;
 mod isolation;
 mod outcomes;
+mod shutdown;
 mod support;
 mod timers;
 mod trip;

@@ -3,9 +3,10 @@
 use tercet_inbox::record;
 use tercet_saga::Direction::{Backward, Forward};
 use tercet_saga_postgres::{Error, Fed};
+use tercet_testbed::eventually;
 
 use crate::{
-    support::{Bench, run, trip, waits_for_a_lock},
+    support::{Bench, PATIENCE, run, trip, waits_for_a_lock},
     trip::{Answer, Command, Data, outcome},
 };
 
@@ -30,6 +31,34 @@ async fn a_saga_goes_from_command_to_command_and_ends() {
     assert_eq!(log.last().unwrap(), "COMPLETED");
     running.stop().await;
     bench.assert_nothing_sent();
+}
+
+/// A step that meets no trouble leaves the timer, and so every index, alone: its update is a HOT one.
+#[tokio::test]
+async fn a_happy_step_touches_no_index() {
+    let mut bench = Bench::new().await;
+    let engine = bench.engine("a");
+    let running = run(&engine);
+    let saga_id = bench.begun(&engine).await;
+    let timer = bench.text(saga_id, "next_action_at").await;
+    for _ in 0..2 {
+        let command_id = bench.next_sent().await.command.command_id;
+        let done = outcome(saga_id, &command_id, "DONE");
+        assert_eq!(engine.outcome(done).await.unwrap(), Fed::Obeyed);
+        assert_eq!(bench.text(saga_id, "next_action_at").await, timer);
+    }
+    running.stop().await;
+    let updates = eventually("both updates are counted", PATIENCE, async || {
+        let row: (i64, i64) = sqlx::query_as(
+            "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'sagas'",
+        )
+        .fetch_one(bench.pool())
+        .await
+        .unwrap();
+        (row.0 == 2).then_some(row)
+    })
+    .await;
+    assert_eq!(updates, (2, 2));
 }
 
 #[tokio::test]

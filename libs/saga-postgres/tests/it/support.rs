@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::trip::{Data, Sent, Trip, World};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 const NOTES: &str = "CREATE TABLE notes (trip uuid NOT NULL, note text NOT NULL);";
 
 pub(crate) struct Bench {
@@ -56,9 +56,10 @@ impl Bench {
     }
 
     pub(crate) fn engine_with(&self, owner: &str, timing: Timing) -> Engine<Trip, World> {
-        let mut options = EngineOptions::new(owner);
-        options.timer_interval = Duration::from_hours(1);
-        options.resume_interval = Duration::from_hours(1);
+        self.engine_of(options(owner), timing)
+    }
+
+    pub(crate) fn engine_of(&self, options: EngineOptions, timing: Timing) -> Engine<Trip, World> {
         let definition = Definition::build(timing).unwrap();
         Engine::new(self.pool().clone(), definition, self.world.clone(), options)
     }
@@ -144,12 +145,31 @@ impl Bench {
         assert_eq!(affected, 1);
     }
 
+    /// A transaction that holds the saga's row.
+    pub(crate) async fn locks(&self, saga_id: Uuid) -> sqlx::Transaction<'static, sqlx::Postgres> {
+        let mut tx = self.pool().begin().await.unwrap();
+        sqlx::query("SELECT FROM sagas WHERE id = $1 FOR UPDATE")
+            .bind(saga_id)
+            .execute(&mut *tx)
+            .await
+            .unwrap();
+        tx
+    }
+
     /// Makes the timer due now, as if the time had passed.
     pub(crate) async fn time_passes(&self, saga_id: Uuid) {
         let sql = "UPDATE sagas SET next_action_at = now() - interval '1 ms',
                           step_since = step_since - interval '10 s' WHERE id = $1";
         self.execute(sql, saga_id).await;
     }
+}
+
+/// The test fires the timers.
+pub(crate) fn options(owner: &str) -> EngineOptions {
+    let mut options = EngineOptions::new(owner);
+    options.timer_interval = Duration::from_hours(1);
+    options.resume_interval = Duration::from_hours(1);
+    options
 }
 
 pub(crate) fn trip() -> SagaRef {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use tercet_saga::{Direction::Forward, Timing};
-use tercet_saga_postgres::{EngineOptions, SendError};
+use tercet_saga_postgres::SendError;
 
 use crate::{
-    support::{Bench, run, trip},
+    support::{Bench, options, run, trip},
     trip::{Answer, Command, Data},
 };
 
@@ -83,6 +83,27 @@ async fn a_send_without_an_ack_is_counted_and_tried_again() {
     running.stop().await;
 }
 
+/// A participant that never answers keeps its place for a bounded time only: there is one, and the
+/// second command has its turn.
+#[tokio::test]
+async fn a_send_that_does_not_end_is_given_up_and_counted() {
+    let bench = Bench::new().await;
+    for _ in 0..2 {
+        bench.world.answers("book-hotel", Forward, Answer::Hangs);
+    }
+    let mut options = options("a");
+    options.send_timeout = Duration::from_millis(20);
+    options.sends_max = 1;
+    let engine = bench.engine_of(options, Timing::default());
+    let running = run(&engine);
+    let saga_ids = [bench.begun(&engine).await, bench.begun(&engine).await];
+    for saga_id in saga_ids {
+        bench.becomes(saga_id, "attempt", "1").await;
+        bench.becomes(saga_id, "wait", "NO_ACK").await;
+    }
+    running.stop().await;
+}
+
 #[tokio::test]
 async fn a_first_ack_costs_no_commit() {
     let mut bench = Bench::new().await;
@@ -97,14 +118,9 @@ async fn a_first_ack_costs_no_commit() {
 #[tokio::test]
 async fn sagas_that_nobody_minds_are_found_beyond_one_page_and_taken_over_once() {
     let bench = Bench::new().await;
-    let mut options = EngineOptions::new("a");
+    let mut options = options("a");
     options.page = 7;
-    options.timer_interval = Duration::from_hours(1);
-    options.resume_interval = Duration::from_hours(1);
-    let definition = tercet_saga::Definition::build(Timing::default()).unwrap();
-    let world = bench.world.clone();
-    let engine =
-        tercet_saga_postgres::Engine::new(bench.pool().clone(), definition, world, options);
+    let engine = bench.engine_of(options, Timing::default());
     let mut tx = bench.pool().begin().await.unwrap();
     for _ in 0..40 {
         let data = Data {
