@@ -18,6 +18,7 @@ mod list_sagas;
 mod outcomes;
 mod place_order;
 mod rights;
+mod schema;
 mod service;
 mod settings;
 mod watch_order;
