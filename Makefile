@@ -34,7 +34,7 @@ e2e: setup ## Only the end-to-end tests, with the services as real processes
 	@$(MAKE) --no-print-directory build-tests
 	$(TESTBED) $(MAKE) --no-print-directory e2e-tests
 
-kill: setup ## kill -9 random services while orders run [TERCET_KILL_SEED=N: once more as it was]
+kill: setup ## kill -9 random services while orders run [TERCET_KILL_SEED=N: the same draws again]
 	@tools/setup.sh kafka
 	@$(MAKE) --no-print-directory build-tests
 	$(TESTBED) $(CARGO) test --workspace --test e2e kill:: -- --nocapture

@@ -27,6 +27,9 @@ const BOTH_OF_TEN: u32 = 2;
 /// After the last kill. A charge whose answer is stored as an error ends with its budget.
 const END_WITHIN: Duration = Duration::from_secs(90);
 
+/// A stall longer than this is shown with the saga's log.
+const STALL_SHOWN: Duration = Duration::from_secs(8);
+
 const VICTIMS: [Part; 4] = [
     Part::Order(0),
     Part::Order(1),
@@ -111,10 +114,18 @@ async fn report(world: &World, restarts: &[Duration], killing: Duration, orders:
         .collect();
     say(&format!("kill: {orders} orders ({})", ends.join(", ")));
     for (of, cards) in stalls::CARDS {
-        let Stall { length, order, at } = stalls::longest(&world.looks.order, cards).await;
+        let stall = stalls::longest(&world.looks.order, cards).await;
+        let Stall {
+            length, order, at, ..
+        } = &stall;
         say(&format!(
-            "kill: longest stall of {of}: {length:.2?} (order {order} at {at})"
+            "kill: longest stall of {of}: {length:.2?} (order {order}, until {at})"
         ));
+        if *length > STALL_SHOWN {
+            for line in stalls::log(&world.looks.order, stall.saga_id).await {
+                say(&format!("kill:   {line}"));
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sqlx::{PgPool, Row as _};
+use uuid::Uuid;
 
 /// Orders whose processor answers at once stand still only because something died.
 pub(super) const CARDS: [(&str, &[&str]); 2] = [
@@ -28,6 +29,7 @@ pub(super) const CARDS: [(&str, &[&str]); 2] = [
 pub(super) struct Stall {
     pub(super) length: Duration,
     pub(super) order: String,
+    pub(super) saga_id: Uuid,
     /// What ended it.
     pub(super) at: String,
 }
@@ -42,7 +44,7 @@ const LONGEST: &str = "
                at - lag(at) OVER (PARTITION BY saga_id ORDER BY seq) AS gap
           FROM progress
     )
-    SELECT extract(epoch FROM g.gap)::float8 AS seconds, o.id::text AS order_id, g.what
+    SELECT extract(epoch FROM g.gap)::float8 AS seconds, o.id::text AS order_id, g.saga_id, g.what
       FROM gaps g JOIN orders o ON o.saga_id = g.saga_id
      WHERE g.gap IS NOT NULL AND o.payment_method = ANY ($1)
      ORDER BY g.gap DESC LIMIT 1";
@@ -56,6 +58,19 @@ pub(super) async fn longest(orders: &PgPool, cards: &[&str]) -> Stall {
     row.map_or_else(Stall::default, |row| Stall {
         length: Duration::from_secs_f64(row.get("seconds")),
         order: row.get("order_id"),
+        saga_id: row.get("saga_id"),
         at: row.get("what"),
     })
+}
+
+/// The whole log of one saga, for a look at what it waited for.
+pub(super) async fn log(orders: &PgPool, saga_id: Uuid) -> Vec<String> {
+    sqlx::query_scalar(
+        "SELECT to_char(at, 'HH24:MI:SS.MS') || ' ' || entry || ' ' || step || ': ' || detail
+           FROM saga_log WHERE saga_id = $1 ORDER BY seq",
+    )
+    .bind(saga_id)
+    .fetch_all(orders)
+    .await
+    .unwrap()
 }
