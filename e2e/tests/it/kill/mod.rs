@@ -27,8 +27,8 @@ const BOTH_OF_TEN: u32 = 2;
 /// After the last kill. A charge whose answer is stored as an error ends with its budget.
 const END_WITHIN: Duration = Duration::from_secs(90);
 
-/// A stall longer than this is shown with the saga's log.
-const STALL_SHOWN: Duration = Duration::from_secs(8);
+/// A stall longer than this, which no budget explains, is shown with the saga's log.
+const STALL_SHOWN: Duration = Duration::from_secs(20);
 
 const VICTIMS: [Part; 4] = [
     Part::Order(0),

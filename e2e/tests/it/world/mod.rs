@@ -11,7 +11,10 @@ mod shop;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, LazyLock},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -26,6 +29,7 @@ use tercet_contracts::order::v1::Order;
 use tercet_testbed::{eventually, kafka, postgres};
 use tokio::{
     runtime::Runtime,
+    signal::unix::{SignalKind, signal},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 
@@ -46,9 +50,30 @@ const LOOK_CONNECTIONS_MAX: u32 = 3;
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
 static STACKS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(STACKS_MAX)));
 
-/// Runs a test.
+/// Runs a test. Interrupted, it is dropped, and its processes go with it: they have process groups of
+/// their own, so that a signal to ours would leave them behind.
 pub(crate) fn run(test: impl Future<Output = ()>) {
-    RUNTIME.block_on(test);
+    RUNTIME.block_on(async {
+        tokio::select! {
+            biased;
+            () = interrupted() => panic!("interrupted"),
+            () = test => {}
+        }
+    });
+}
+
+/// Waits for Ctrl-C or SIGTERM; comes at once to the tests that are still to start.
+async fn interrupted() {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    let mut interrupt = signal(SignalKind::interrupt()).unwrap();
+    let mut terminate = signal(SignalKind::terminate()).unwrap();
+    if !INTERRUPTED.load(Ordering::SeqCst) {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    INTERRUPTED.store(true, Ordering::SeqCst);
 }
 
 /// A running system and a customer in it.
