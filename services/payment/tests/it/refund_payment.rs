@@ -229,3 +229,39 @@ async fn another_sagas_undo_of_the_same_payment_gives_nothing_back_twice() {
     let account = world.sim.account(saga.payment).await;
     account.assert_refunded_once(saga.payment, &saga.payment.to_string());
 }
+
+/// Status check before the call: a worker takes up a refund that it was handed, but its lease ended
+/// long ago and another worker has tried meanwhile. It asks the processor for nothing.
+#[tokio::test]
+async fn a_worker_that_lost_its_claim_asks_the_processor_for_nothing() {
+    let mut world = World::new().await;
+    let (late, other) = (world.instance("late"), world.instance("other"));
+    let saga = Saga::new();
+    accepted(
+        other
+            .app
+            .charge_payment(saga.charge("pm_sim_refund_fails_once"))
+            .await,
+    );
+    world.abandon(saga.payment).await;
+    other.worker.advance_due().await.unwrap();
+    world.reaches(saga.payment, "CHARGED").await;
+
+    accepted(late.app.refund_payment(saga.refund()).await);
+    world.abandon(saga.payment).await;
+    other.worker.advance_due().await.unwrap();
+    assert_eq!(world.status(saga.payment).await.unwrap(), "REFUNDING");
+    let rests =
+        "UPDATE payments SET next_attempt_at = now() + interval '1 hour' WHERE payment_id = $1";
+    world.execute(rests, saga.payment).await;
+    let calls = world.calls(saga.payment).await;
+
+    // What was handed over first is taken up first; once the second is paid, the first was.
+    let second = Saga::new();
+    accepted(late.app.charge_payment(second.charge("pm_card_visa")).await);
+    world.run(late);
+    world.reaches(second.payment, "CHARGED").await;
+    world.stop().await;
+    assert_eq!(world.calls(saga.payment).await, calls);
+    assert_eq!(world.status(saga.payment).await.unwrap(), "REFUNDING");
+}

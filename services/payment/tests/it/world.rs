@@ -100,6 +100,14 @@ impl World {
         instance.app
     }
 
+    /// Ends what runs, after everything that it had begun.
+    pub(crate) async fn stop(&mut self) {
+        self.shutdown.cancel();
+        while let Some(ended) = self.tasks.join_next().await {
+            ended.unwrap();
+        }
+    }
+
     pub(crate) async fn status(&self, payment: Uuid) -> Option<String> {
         sqlx::query_scalar("SELECT status FROM payments WHERE payment_id = $1")
             .bind(payment)
