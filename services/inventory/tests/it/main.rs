@@ -19,6 +19,7 @@ mod list_stock;
 mod release_reservation;
 mod reserve_stock;
 mod roles;
+mod schema;
 mod seed_demo;
 mod startup;
 mod support;
