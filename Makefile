@@ -9,6 +9,9 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)/debug
 # Private servers for a command; those that the environment names are used as they are.
 TESTBED := $(TARGET)/testbed exec --
 
+# A machine without Go can do without: tests that need a Jaeger say so and are skipped. CI asks for it.
+JAEGER := tools/setup.sh jaeger || echo "setup: without Jaeger, the tests of traces are skipped"
+
 help: ## This list
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
@@ -26,11 +29,13 @@ demo: build ## Eight orders, one for each ending, then the audit [BROKER=kafka: 
 
 test: setup ## Everything: unit, integration on real PostgreSQL and Kafka, e2e
 	@tools/setup.sh kafka
+	@$(JAEGER)
 	@$(MAKE) --no-print-directory build-tests
 	$(TESTBED) $(MAKE) --no-print-directory unit-and-integration e2e-tests
 
 e2e: setup ## Only the end-to-end tests, with the services as real processes
 	@tools/setup.sh kafka
+	@$(JAEGER)
 	@$(MAKE) --no-print-directory build-tests
 	$(TESTBED) $(MAKE) --no-print-directory e2e-tests
 

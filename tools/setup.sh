@@ -4,10 +4,12 @@
 #   setup.sh base    a Rust toolchain, a C compiler, PostgreSQL's server programs (15 or newer)
 #   setup.sh kafka   Java and Maven, for a real Kafka (its jars are fetched once, outside the checkout)
 #   setup.sh buf     buf, for `make proto`, built once by Go into Tercet's cache
+#   setup.sh jaeger  Jaeger, for traces, built once by Go into Tercet's cache (minutes)
 set -euo pipefail
 
 cache=${TERCET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tercet}
 buf_version=v1.75.0
+jaeger_version=v1.76.0
 
 have() { command -v "$1" >/dev/null 2>&1; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -55,8 +57,29 @@ buf_tool() {
   GOBIN="$cache/bin" go install "github.com/bufbuild/buf/cmd/buf@$buf_version"
 }
 
+# `go install` refuses a module with replacements, so it is built from a module of its own. Into a file
+# beside, renamed last: a Jaeger that is there is whole.
+jaeger_tool() {
+  [ -x "$cache/bin/jaeger" ] && return
+  have jaeger && return
+  have go || fail "Jaeger is missing. Install Go (https://go.dev/dl), which can build it, or put a jaeger (2.x) on PATH."
+  echo "setup: building Jaeger $jaeger_version, once (6 to 12 minutes)"
+  local package=github.com/jaegertracing/jaeger/cmd/jaeger module
+  module=$(mktemp -d)
+  mkdir -p "$cache/bin"
+  (
+    trap 'rm -rf "$module" "$cache/bin/jaeger.$$"' EXIT
+    cd "$module"
+    go mod init tercet.dev/jaeger 2>/dev/null
+    go get -tool "$package@$jaeger_version" 2>"$module/said" || { cat "$module/said" >&2; exit 1; }
+    go build -o "$cache/bin/jaeger.$$" "$package"
+    mv "$cache/bin/jaeger.$$" "$cache/bin/jaeger"
+  ) || fail "Jaeger could not be built."
+}
+
 case "${1:-base}" in
   base | kafka) "${1:-base}" ;;
   buf) buf_tool ;;
-  *) fail "unknown part: $1 (base, kafka or buf)" ;;
+  jaeger) jaeger_tool ;;
+  *) fail "unknown part: $1 (base, kafka, buf or jaeger)" ;;
 esac

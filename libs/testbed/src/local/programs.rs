@@ -18,6 +18,8 @@ const NO_POSTGRES: &str = "PostgreSQL's server programs were not found: install 
 const NO_JAVA: &str = "Java was not found: install a Java runtime, 17 or newer (Debian: \
     openjdk-17-jre-headless)";
 const NO_MAVEN: &str = "Maven was not found: it fetches Kafka's jars, once (Debian: maven)";
+const NO_JAEGER: &str = "Jaeger was not found, neither on PATH nor in Tercet's cache: \
+    tools/setup.sh jaeger builds it there, once, with Go";
 
 /// The folder of `initdb` and `postgres`: as told, else the newest that is installed.
 pub(super) fn postgres_bin() -> anyhow::Result<PathBuf> {
@@ -62,6 +64,13 @@ pub(super) fn java() -> anyhow::Result<PathBuf> {
 
 pub(super) fn maven() -> anyhow::Result<PathBuf> {
     on_path("mvn").context(NO_MAVEN)
+}
+
+/// The built one first: a program of that name on PATH may be of another age.
+pub(super) fn jaeger() -> anyhow::Result<PathBuf> {
+    let built = cache().map(|cache| cache.join("bin/jaeger")).ok();
+    let built = built.filter(|program| program.is_file());
+    built.or_else(|| on_path("jaeger")).context(NO_JAEGER)
 }
 
 /// What is fetched or built once for all checkouts.

@@ -23,7 +23,7 @@ pub enum Ready {
 
 impl Ready {
     /// Looks once. The error says what is not there yet.
-    pub(super) async fn probe(&self) -> Result<(), String> {
+    pub(crate) async fn probe(&self) -> Result<(), String> {
         match timeout(PROBE_TIMEOUT, self.probe_unbounded()).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => Err(error.to_string()),

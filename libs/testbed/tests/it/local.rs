@@ -1,5 +1,6 @@
 //! Private servers are what production is, and leave nothing behind.
 
+use std::io::Write as _;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use rdkafka::ClientConfig;
 use rdkafka::producer::{FutureProducer, FutureRecord};
 use sqlx::{Connection, PgConnection};
 use tercet_testbed::kafka::{create_topic_on, read_all_from};
-use tercet_testbed::local::{LocalKafka, LocalPostgres, PostgresOptions};
+use tercet_testbed::local::{LocalJaeger, LocalKafka, LocalPostgres, PostgresOptions};
 
 #[tokio::test]
 async fn a_private_postgres_is_durable_and_goes_with_its_value() {
@@ -59,4 +60,23 @@ async fn a_private_kafka_keeps_messages_makes_no_topics_and_goes_with_its_value(
 
     drop(broker);
     assert!(TcpStream::connect(&brokers).is_err());
+}
+
+#[tokio::test]
+async fn a_private_jaeger_takes_spans_answers_and_goes_with_its_value() {
+    if let Err(why) = LocalJaeger::find() {
+        // Straight to the terminal: the harness keeps the output of tests that pass.
+        let _ = writeln!(std::io::stderr(), "  SKIPPED a_private_jaeger…: {why}");
+        return;
+    }
+    let jaeger = LocalJaeger::start().await.unwrap();
+    let address = |url: &str| url.strip_prefix("http://").unwrap().to_owned();
+    let doors = [address(jaeger.otlp_url()), address(jaeger.query_url())];
+    for door in &doors {
+        TcpStream::connect(door).unwrap();
+    }
+    drop(jaeger);
+    for door in &doors {
+        assert!(TcpStream::connect(door).is_err(), "{door}");
+    }
 }
