@@ -20,6 +20,7 @@ pub mod stack;
 pub mod timeline;
 pub mod topics;
 pub mod view;
+pub mod why;
 
 use std::process::ExitCode;
 

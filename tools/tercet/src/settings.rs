@@ -48,6 +48,9 @@ pub struct Global {
     /// How data is printed; the JSON forms only ever gain fields
     #[arg(long, short, global = true, value_enum, default_value_t = Output::Table, env = "TERCET_OUTPUT")]
     pub output: Output,
+    /// The same as --output json
+    #[arg(long, global = true)]
+    pub json: bool,
     /// When to colour
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto)]
     pub color: Colour,
@@ -82,6 +85,11 @@ pub struct Global {
 }
 
 impl Global {
+    /// How data is printed.
+    pub fn output(&self) -> Output {
+        if self.json { Output::Json } else { self.output }
+    }
+
     /// How long to wait for one answer.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_seconds)

@@ -8,6 +8,7 @@ mod pages;
 mod product;
 mod saga;
 mod stock;
+mod why;
 
 use clap::Subcommand;
 
@@ -44,6 +45,8 @@ pub enum Command {
         #[command(subcommand)]
         verb: saga::Saga,
     },
+    /// Say why an order is where it is: one sentence, what shows it, what happens next
+    Why(why::Why),
     /// Prove over the databases, the topics and the processor's books that everything adds up
     Audit(audit::Audit),
 }
@@ -58,6 +61,7 @@ impl Command {
             Self::Product { verb } => verb.run(global, screen).await,
             Self::Stock { verb } => verb.run(global, screen).await,
             Self::Saga { verb } => verb.run(global, screen).await,
+            Self::Why(why) => why.run(screen).await,
             Self::Audit(audit) => audit.run(screen).await,
         }
     }

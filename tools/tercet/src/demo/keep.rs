@@ -25,6 +25,8 @@ pub(super) struct Doors {
     /// URLs of the three databases: order, payment, inventory.
     pub(super) databases: [String; 3],
     pub(super) metrics: String,
+    /// Where order, payment and inventory serve `/readyz`.
+    pub(super) admin: [String; 3],
     pub(super) logs: String,
     /// An order to look at.
     pub(super) order_id: String,
@@ -46,6 +48,8 @@ impl Doors {
             databases: [&databases.order, &databases.payment, &databases.inventory]
                 .map(|database| plain(&database.service_url)),
             metrics: format!("http://{}/metrics", stack.admin_address(patient)),
+            admin: [patient, Part::Payment, Part::Inventory]
+                .map(|part| stack.admin_address(part).to_string()),
             logs: stack.directory().display().to_string(),
             order_id: order_id.unwrap_or("ORDER_ID").to_owned(),
         }
@@ -90,6 +94,9 @@ impl Doors {
                 "export KAFKA_BROKERS={} TOPIC_PREFIX={}",
                 self.brokers, self.topic_prefix
             ),
+            format!("export ORDER_ADMIN_ADDR={}", self.admin[0]),
+            format!("export PAYMENT_ADMIN_ADDR={}", self.admin[1]),
+            format!("export INVENTORY_ADMIN_ADDR={}", self.admin[2]),
             format!("{tercet} order place --customer ada --watch TEA-GREEN-100G=2 MUG-STONE=1"),
             format!(
                 "{tercet} order place --customer ada --watch --card pm_card_chargeDeclined \
@@ -98,6 +105,7 @@ impl Doors {
             format!("{tercet} order list"),
             format!("{tercet} order get {order_id}"),
             format!("{tercet} saga show {order_id}"),
+            format!("{tercet} why {order_id}"),
             format!("{tercet} stock list"),
             // What is younger may still be in flight.
             format!("{tercet} audit --settle 5{topics}"),
@@ -168,6 +176,7 @@ mod tests {
             keeps_topics: false,
             databases: ["order", "payment", "inventory"].map(|name| format!("postgres://{name}")),
             metrics: "http://127.0.0.1:9101/metrics".to_owned(),
+            admin: ["9101", "9102", "9103"].map(|port| format!("127.0.0.1:{port}")),
             logs: "/tmp/tercet-demo".to_owned(),
             order_id: "0193".to_owned(),
         }

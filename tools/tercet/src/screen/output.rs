@@ -27,7 +27,7 @@ impl Screen {
     pub fn new(global: &Global, environment: &Environment) -> Self {
         let talks_to_a_person = io::stderr().is_terminal();
         Self {
-            output: global.output,
+            output: global.output(),
             data_ink: Ink::new(environment.wants_colour(global.color, io::stdout().is_terminal())),
             talk_ink: Ink::new(environment.wants_colour(global.color, talks_to_a_person)),
             live: talks_to_a_person && !environment.is_dumb(),

@@ -212,6 +212,11 @@ impl Stack {
         Ok(())
     }
 
+    /// The broker is gone, and its topics with it: [`remove`](Self::remove) leaves them alone.
+    pub fn forget_broker(&mut self) {
+        self.options.broker = Broker::Embedded;
+    }
+
     /// Stops everything and removes databases and topics. The logs stay.
     pub async fn remove(mut self) -> anyhow::Result<()> {
         self.stop_all().await?;
@@ -293,6 +298,27 @@ impl Stack {
             gateway_url: self.url(Part::Gateway),
             topics,
         }
+    }
+
+    /// Where `tercet why` and `tercet doctor` look, as variables of their processes.
+    pub fn places(&self) -> Vec<(String, String)> {
+        let audit = self.audit_sources();
+        let admin = |part| self.admin_address(part).to_string();
+        let places = [
+            ("ORDER_DATABASE_URL", audit.order_database),
+            ("PAYMENT_DATABASE_URL", audit.payment_database),
+            ("INVENTORY_DATABASE_URL", audit.inventory_database),
+            ("KAFKA_BROKERS", self.brokers.clone()),
+            ("TOPIC_PREFIX", self.options.name.clone()),
+            ("PAYMENT_GATEWAY_URL", audit.gateway_url),
+            ("ORDER_ADMIN_ADDR", admin(Part::Order(0))),
+            ("PAYMENT_ADMIN_ADDR", admin(Part::Payment)),
+            ("INVENTORY_ADMIN_ADDR", admin(Part::Inventory)),
+        ];
+        let places = places.into_iter();
+        places
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
 
     fn process(&mut self, part: Part) -> anyhow::Result<&mut Process> {
