@@ -8,6 +8,7 @@
 //! * [`crash_points`]: services die at named lines.
 //! * [`refund_hole`]: money went back, and the service died before it could write that down.
 //! * [`lost_replies`]: the topics are deleted, with the replies on them.
+//! * [`why`]: whatever holds an order up is named.
 //!
 //! Beside them, without any process: [`layers`], who may use whom.
 #![allow(
@@ -25,4 +26,5 @@ mod kill;
 mod layers;
 mod lost_replies;
 mod refund_hole;
+mod why;
 mod world;

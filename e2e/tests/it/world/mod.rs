@@ -194,6 +194,12 @@ impl World {
         self.remove().await;
     }
 
+    /// The same where the broker is gone for good, and its topics with it.
+    pub(crate) async fn remove_without_broker(mut self) {
+        self.stack.forget_broker();
+        self.remove().await;
+    }
+
     /// Stops everything, and removes databases, topics and logs.
     pub(crate) async fn remove(self) {
         let Self {
