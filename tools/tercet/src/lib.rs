@@ -10,6 +10,7 @@ pub mod broker;
 pub mod client;
 pub mod commands;
 pub mod demo;
+pub mod doctor;
 pub mod failure;
 pub mod history;
 pub mod ids;

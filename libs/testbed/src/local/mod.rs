@@ -17,3 +17,4 @@ pub use jaeger::LocalJaeger;
 pub use kafka::LocalKafka;
 pub use ports::free_port;
 pub use postgres::{LocalPostgres, PostgresOptions};
+pub use programs::{java, maven, postgres_bin};

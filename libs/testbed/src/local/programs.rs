@@ -21,8 +21,12 @@ const NO_MAVEN: &str = "Maven was not found: it fetches Kafka's jars, once (Debi
 const NO_JAEGER: &str = "Jaeger was not found, neither on PATH nor in Tercet's cache: \
     tools/setup.sh jaeger builds it there, once, with Go";
 
-/// The folder of `initdb` and `postgres`: as told, else the newest that is installed.
-pub(super) fn postgres_bin() -> anyhow::Result<PathBuf> {
+/// The folder of `initdb` and `postgres`: as told by `TERCET_POSTGRES_BIN`, else the newest that is
+/// installed.
+///
+/// # Errors
+/// There is none; the error says what to install.
+pub fn postgres_bin() -> anyhow::Result<PathBuf> {
     if let Some(told) = variable(POSTGRES_BIN) {
         let told = PathBuf::from(told);
         let (is_there, shown) = (told.join("initdb").is_file(), told.display());
@@ -56,13 +60,21 @@ fn installed_in((folder, prefix, rest): &(&str, &str, &str)) -> Vec<(u32, PathBu
     entries.filter_map(candidate).collect()
 }
 
-pub(super) fn java() -> anyhow::Result<PathBuf> {
+/// The program `java`: of `JAVA_HOME`, else on the `PATH`.
+///
+/// # Errors
+/// There is none; the error says what to install.
+pub fn java() -> anyhow::Result<PathBuf> {
     let home = variable("JAVA_HOME").map(|home| Path::new(&home).join("bin/java"));
     let told = home.filter(|java| java.is_file());
     told.or_else(|| on_path("java")).context(NO_JAVA)
 }
 
-pub(super) fn maven() -> anyhow::Result<PathBuf> {
+/// The program `mvn` on the `PATH`.
+///
+/// # Errors
+/// There is none; the error says what to install.
+pub fn maven() -> anyhow::Result<PathBuf> {
     on_path("mvn").context(NO_MAVEN)
 }
 

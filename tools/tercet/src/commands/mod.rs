@@ -3,8 +3,10 @@
 mod audit;
 mod broker;
 mod demo;
+mod doctor;
 mod order;
 mod pages;
+mod places;
 mod product;
 mod saga;
 mod stock;
@@ -47,6 +49,8 @@ pub enum Command {
     },
     /// Say why an order is where it is: one sentence, what shows it, what happens next
     Why(why::Why),
+    /// Say what is wrong with a setup, and the remedy
+    Doctor(Box<doctor::Doctor>),
     /// Prove over the databases, the topics and the processor's books that everything adds up
     Audit(audit::Audit),
 }
@@ -62,6 +66,7 @@ impl Command {
             Self::Stock { verb } => verb.run(global, screen).await,
             Self::Saga { verb } => verb.run(global, screen).await,
             Self::Why(why) => why.run(screen).await,
+            Self::Doctor(doctor) => doctor.run(screen).await,
             Self::Audit(audit) => audit.run(screen).await,
         }
     }

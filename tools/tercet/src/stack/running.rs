@@ -304,7 +304,20 @@ impl Stack {
     pub fn places(&self) -> Vec<(String, String)> {
         let audit = self.audit_sources();
         let admin = |part| self.admin_address(part).to_string();
+        let grpc = |part| self.address(part).to_string();
         let places = [
+            ("ORDER_MIGRATE_URL", self.databases.order.owner_url.clone()),
+            (
+                "PAYMENT_MIGRATE_URL",
+                self.databases.payment.owner_url.clone(),
+            ),
+            (
+                "INVENTORY_MIGRATE_URL",
+                self.databases.inventory.owner_url.clone(),
+            ),
+            ("ORDER_GRPC_ADDR", grpc(Part::Order(0))),
+            ("PAYMENT_GRPC_ADDR", grpc(Part::Payment)),
+            ("INVENTORY_GRPC_ADDR", grpc(Part::Inventory)),
             ("ORDER_DATABASE_URL", audit.order_database),
             ("PAYMENT_DATABASE_URL", audit.payment_database),
             ("INVENTORY_DATABASE_URL", audit.inventory_database),

@@ -23,6 +23,15 @@ pub enum Read<T> {
     Silent(String),
 }
 
+impl<T> From<Result<T, String>> for Read<T> {
+    fn from(result: Result<T, String>) -> Self {
+        match result {
+            Ok(answer) => Self::Answered(answer),
+            Err(why) => Self::Silent(why),
+        }
+    }
+}
+
 impl<T> Read<T> {
     /// What it said, if it said something.
     pub fn answer(&self) -> Option<&T> {

@@ -14,7 +14,7 @@ pub mod gather;
 pub mod id;
 mod report;
 pub mod storage;
-mod words;
+pub(crate) mod words;
 
 use tokio::time::Instant;
 

@@ -7,7 +7,7 @@ use time::macros::format_description;
 use super::facts::{Saga, When};
 
 /// A span, as exact as a person wants it.
-pub(super) fn span(span: Duration) -> String {
+pub(crate) fn span(span: Duration) -> String {
     let seconds = span.as_secs();
     match seconds {
         0..10 => format!("{:.1} s", span.as_secs_f64()),

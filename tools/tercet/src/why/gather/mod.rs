@@ -21,7 +21,8 @@ use tokio::time::{Instant, timeout_at};
 
 use self::board::{Board, Place};
 use super::{
-    facts::{Facts, Found, Read, Services},
+    broker::Broker,
+    facts::{Facts, Found, Health, Read, Services},
     id::{self, Asked},
 };
 
@@ -83,19 +84,11 @@ pub async fn gather(sources: &Sources, text: &str) -> Facts {
         payment::side(&sources.payment_database, query, &board),
         inventory::side(&sources.inventory_database, query, &board),
     );
-    let health = |address| bounded(by, doors::health(address));
-    let (order, payment, inventory, broker, gateway, at_order, at_payment, at_inventory) = tokio::join!(
+    let (order, payment, inventory, doors) = tokio::join!(
         at_board(&board, Place::Order, by, order),
         at_board(&board, Place::Payment, by, payment),
         at_board(&board, Place::Inventory, by, inventory),
-        bounded(
-            by,
-            broker::ask(&sources.brokers, &sources.topic_prefix, sources.group())
-        ),
-        bounded(by, doors::gateway(&sources.gateway_url)),
-        health(&sources.order_admin),
-        health(&sources.payment_admin),
-        health(&sources.inventory_admin),
+        doors_of(sources, READ_WITHIN),
     );
     let subject = board.found();
     Facts {
@@ -108,27 +101,58 @@ pub async fn gather(sources: &Sources, text: &str) -> Facts {
         order,
         payment,
         inventory,
-        broker,
-        gateway,
+        broker: doors.broker.into(),
+        gateway: doors.gateway.into(),
         services: Services {
-            order: at_order,
-            payment: at_payment,
-            inventory: at_inventory,
+            order: doors.order.into(),
+            payment: doors.payment.into(),
+            inventory: doors.inventory.into(),
         },
     }
 }
 
-/// A part's answer, or why there is none.
-async fn bounded<T>(by: Instant, part: impl Future<Output = Result<T, String>>) -> Read<T> {
-    let asked = Instant::now();
-    match timeout_at(by, part).await {
-        Ok(Ok(answer)) => Read::Answered(answer),
-        Ok(Err(why)) => Read::Silent(why),
-        Err(_) => Read::Silent(format!(
-            "no answer within {} ms",
-            asked.elapsed().as_millis()
-        )),
+/// What is known of the parts that are no databases, or why nothing is.
+#[derive(Debug)]
+pub(crate) struct Doors {
+    pub(crate) broker: Result<Broker, String>,
+    pub(crate) gateway: Result<(), String>,
+    pub(crate) order: Result<Health, String>,
+    pub(crate) payment: Result<Health, String>,
+    pub(crate) inventory: Result<Health, String>,
+}
+
+/// Asks them all at once.
+pub(crate) async fn doors_of(sources: &Sources, within: Duration) -> Doors {
+    let by = Instant::now() + within;
+    let health = |address| bounded(by, doors::health(address));
+    let brokers = broker::ask(&sources.brokers, &sources.topic_prefix, sources.group());
+    let (broker, gateway, order, payment, inventory) = tokio::join!(
+        bounded(by, brokers),
+        bounded(by, doors::gateway(&sources.gateway_url)),
+        health(&sources.order_admin),
+        health(&sources.payment_admin),
+        health(&sources.inventory_admin),
+    );
+    Doors {
+        broker,
+        gateway,
+        order,
+        payment,
+        inventory,
     }
+}
+
+/// A part's answer, or why there is none.
+async fn bounded<T>(
+    by: Instant,
+    part: impl Future<Output = Result<T, String>>,
+) -> Result<T, String> {
+    let asked = Instant::now();
+    let answer = timeout_at(by, part).await;
+    answer.unwrap_or_else(|_| {
+        let waited = asked.elapsed().as_millis();
+        Err(format!("no answer within {waited} ms"))
+    })
 }
 
 /// The same; whoever waits at the board for a part that is silent learns that it found nothing.
@@ -140,5 +164,5 @@ async fn at_board<T>(
 ) -> Read<T> {
     let read = bounded(by, part).await;
     board.give_up(place);
-    read
+    read.into()
 }
