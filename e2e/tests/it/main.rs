@@ -3,6 +3,7 @@
 //! Each test starts a system of its own ([`world`]), plays customer, and then reads everything that
 //! was written down about its orders ([`evidence`]). Before a system goes, the auditor looks at it.
 //!
+//! * [`doctor`]: a setup that is wrong is told what is wrong with it.
 //! * [`endings`]: every way in which an order can end.
 //! * [`kill`]: services are killed at random while orders run.
 //! * [`crash_points`]: services die at named lines.
@@ -20,6 +21,7 @@
 )]
 
 mod crash_points;
+mod doctor;
 mod endings;
 mod evidence;
 mod kill;
