@@ -121,7 +121,7 @@ async fn change(pool: &PgPool, sql: &str) {
 async fn a_clock_is_wrong(world: &World) {
     let name = &world.stack.databases().inventory.name;
     let shadow = [
-        "CREATE SCHEMA wrong".to_owned(),
+        "CREATE SCHEMA wrong; GRANT USAGE ON SCHEMA wrong TO PUBLIC".to_owned(),
         "CREATE FUNCTION wrong.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS
          'SELECT pg_catalog.clock_timestamp() - interval ''1 hour'''"
             .to_owned(),

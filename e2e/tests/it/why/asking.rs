@@ -84,9 +84,19 @@ impl World {
 
     /// Asks until it says so.
     pub(super) async fn why_becomes(&self, id: &str, cause: &str) -> Answer {
+        self.why_becomes_with(id, cause, &[]).await
+    }
+
+    /// The same, with other places to look at.
+    pub(super) async fn why_becomes_with(
+        &self,
+        id: &str,
+        cause: &str,
+        places: &[(&str, String)],
+    ) -> Answer {
         let what = format!("why {id} is {cause}");
         let answer = eventually(&what, SOON, async || {
-            let answer = self.why(id).await;
+            let answer = self.why_with(id, places).await;
             (answer.cause() == cause).then_some(answer)
         })
         .await;
@@ -95,13 +105,13 @@ impl World {
             answer.json["took_ms"],
             answer.wall.as_millis()
         ));
-        self.show(id).await;
+        self.show(id, places).await;
         answer
     }
 
     /// What a person sees, straight to the terminal.
-    async fn show(&self, id: &str) {
-        let output = self.command(id, &[]).output().await.unwrap();
+    async fn show(&self, id: &str, places: &[(&str, String)]) {
+        let output = self.command(id, places).output().await.unwrap();
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             say(&format!("| {line}"));
         }

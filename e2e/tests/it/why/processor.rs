@@ -28,8 +28,14 @@ fn a_processor_that_is_silent_broken_or_gone_and_a_lock() {
         let url = &world.stack.databases().order.admin_url;
         let (holder, pid) = hold(url, saga, &unknown.order_id).await;
         let answer = world.why_becomes(&unknown.order_id, "LOCK_HELD").await;
-        answer.assert_says(&[&format!("pid {pid}"), "FROM sagas", "idle in transaction"]);
-        assert!(answer.advice()[0].contains(&format!("pg_terminate_backend({pid})")));
+        answer.assert_says(&[&format!("pid {pid}"), "of sagas in the order database"]);
+        let advice = answer.advice().join("\n");
+        assert!(advice.contains(&format!("pg_terminate_backend({pid})")));
+        // Whoever may see other roles' sessions also sees since when, and the statement.
+        let places = [("ORDER_DATABASE_URL", url.clone())];
+        let (id, cause) = (&unknown.order_id, "LOCK_HELD");
+        let answer = world.why_becomes_with(id, cause, &places).await;
+        answer.assert_says(&["FROM sagas", "idle in transaction", "has held"]);
         holder.close().await.unwrap();
 
         // The stock that an order needs before it has a reservation.

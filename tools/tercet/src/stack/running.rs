@@ -300,9 +300,9 @@ impl Stack {
         }
     }
 
-    /// Where `tercet why` and `tercet doctor` look, as variables of their processes.
+    /// Where `tercet why` and `tercet doctor` look, as variables of their processes: with no more rights
+    /// than the services have, and their owners' for the schema.
     pub fn places(&self) -> Vec<(String, String)> {
-        let audit = self.audit_sources();
         let admin = |part| self.admin_address(part).to_string();
         let grpc = |part| self.address(part).to_string();
         let places = [
@@ -318,12 +318,21 @@ impl Stack {
             ("ORDER_GRPC_ADDR", grpc(Part::Order(0))),
             ("PAYMENT_GRPC_ADDR", grpc(Part::Payment)),
             ("INVENTORY_GRPC_ADDR", grpc(Part::Inventory)),
-            ("ORDER_DATABASE_URL", audit.order_database),
-            ("PAYMENT_DATABASE_URL", audit.payment_database),
-            ("INVENTORY_DATABASE_URL", audit.inventory_database),
+            (
+                "ORDER_DATABASE_URL",
+                self.databases.order.service_url.clone(),
+            ),
+            (
+                "PAYMENT_DATABASE_URL",
+                self.databases.payment.service_url.clone(),
+            ),
+            (
+                "INVENTORY_DATABASE_URL",
+                self.databases.inventory.service_url.clone(),
+            ),
             ("KAFKA_BROKERS", self.brokers.clone()),
             ("TOPIC_PREFIX", self.options.name.clone()),
-            ("PAYMENT_GATEWAY_URL", audit.gateway_url),
+            ("PAYMENT_GATEWAY_URL", self.url(Part::Gateway)),
             ("ORDER_ADMIN_ADDR", admin(Part::Order(0))),
             ("PAYMENT_ADMIN_ADDR", admin(Part::Payment)),
             ("INVENTORY_ADMIN_ADDR", admin(Part::Inventory)),

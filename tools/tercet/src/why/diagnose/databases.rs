@@ -7,6 +7,7 @@ use crate::why::{
     cause::Cause,
     facts::When,
     finding::Finding,
+    id::{self, Asked},
     storage::Lock,
     words::{Service, span},
 };
@@ -31,16 +32,21 @@ pub(super) fn lock_held(view: &View<'_>) -> Option<Finding> {
     };
     let held = asked.iter().find_map(|service| {
         let mut locks = view.locks(*service).iter();
-        let lock = locks.find(|lock| lock.since.is_some_and(|at| at.is_past_by(LOCKED_LONG)))?;
+        let lock = locks.find(|lock| is_long(lock))?;
         Some((*service, lock))
     });
     let (service, lock) = held?;
     Some(of(view, service, lock))
 }
 
+/// A service sees since when its own role's sessions hold something. What it may not see is somebody
+/// else's, and nobody else has any business with these rows.
+fn is_long(lock: &Lock) -> bool {
+    lock.since.is_none_or(|at| at.is_past_by(LOCKED_LONG))
+}
+
 fn of(view: &View<'_>, service: Service, lock: &Lock) -> Finding {
-    let pid = lock.pid;
-    let held = span(lock.since.and_then(When::ago).unwrap_or_default());
+    let (pid, database) = (lock.pid, service.database());
     let user = lock.user.as_deref().unwrap_or("somebody");
     let application = lock.application.as_deref().filter(|name| !name.is_empty());
     let who = application.map_or_else(|| user.to_owned(), |name| format!("{user}, {name}"));
@@ -48,19 +54,28 @@ fn of(view: &View<'_>, service: Service, lock: &Lock) -> Finding {
         Some(live) => format!("{} {}", view.order_name(), live.waits()),
         None => format!("{} cannot be looked up", view.facts.asked),
     };
-    let query = lock.query.as_deref().unwrap_or_default();
-    let query: String = query.split_whitespace().collect::<Vec<_>>().join(" ");
-    let query: String = query.chars().take(QUERY_CHARS).collect();
-    let database = service.database();
-    let sentence = format!(
-        "{waiting}, and pid {pid} ({who}) has held {} in the {database} for {held}: {query}",
-        what(lock)
-    );
-    let state = lock.state.as_deref().unwrap_or("in an unknown state");
-    let mut finding = Finding::new(Cause::LockHeld, sentence).shown_by(
-        format!("pid {pid} is {state}, its transaction began {held} ago"),
-        format!("{database}, pg_locks and pg_stat_activity"),
-    );
+    let what = what(lock);
+    let (held, shown) = match lock.since.and_then(When::ago).map(span) {
+        Some(since) => {
+            let state = lock.state.as_deref().unwrap_or("in an unknown state");
+            (
+                format!(
+                    "has held {what} in the {database} for {since}: {}",
+                    query(lock)
+                ),
+                format!("pid {pid} is {state}, its transaction began {since} ago"),
+            )
+        }
+        None => (
+            format!("holds {what} in the {database}"),
+            format!(
+                "{user} hides from this role since when and by which statement: ask as a member of pg_monitor"
+            ),
+        ),
+    };
+    let sentence = format!("{waiting}, and pid {pid} ({who}) {held}");
+    let source = format!("{database}, pg_locks and pg_stat_activity");
+    let mut finding = Finding::new(Cause::LockHeld, sentence).shown_by(shown, source);
     if !lock.waiting.is_empty() {
         let pids: Vec<String> = lock.waiting.iter().map(i32::to_string).collect();
         finding = finding.shown_by(
@@ -73,6 +88,13 @@ fn of(view: &View<'_>, service: Service, lock: &Lock) -> Finding {
         .advise(format!(
             "end that transaction, or in the {database}: SELECT pg_terminate_backend({pid})"
         ))
+}
+
+/// Its statement in one line, and not too long a one.
+fn query(lock: &Lock) -> String {
+    let words = lock.query.as_deref().unwrap_or_default().split_whitespace();
+    let query = words.collect::<Vec<_>>().join(" ");
+    query.chars().take(QUERY_CHARS).collect()
 }
 
 fn what(lock: &Lock) -> String {
@@ -89,7 +111,12 @@ pub(super) fn unknown_id(view: &View<'_>) -> Option<Finding> {
     }
     let asked = &view.facts.asked;
     let services = [Service::Order, Service::Payment, Service::Inventory];
-    let silent = services.iter().find_map(|service| {
+    let may_know: &[Service] = match id::parse(asked).0 {
+        // Only the order service has sagas and keys.
+        Asked::Key | Asked::Command(_) => &services[..1],
+        Asked::Uuid(..) => &services,
+    };
+    let silent = may_know.iter().find_map(|service| {
         let why = view.silence(*service)?;
         Some((service.database(), why))
     });

@@ -75,7 +75,7 @@ pub(super) async fn knock(host: &str, port: u16) -> Result<(), String> {
 }
 
 /// Without the system's number.
-fn plain(error: &std::io::Error) -> String {
+pub(super) fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     text.to_lowercase()

@@ -8,7 +8,7 @@ use sqlx::{
 };
 use time::OffsetDateTime;
 
-use super::locks;
+use super::{doors::plain, locks};
 use crate::why::{facts::When, storage::Lock};
 
 /// Of one statement, and of one wait for a lock, in milliseconds.
@@ -44,7 +44,7 @@ pub(super) async fn open(url: &str) -> Result<Session, String> {
 /// An error in one line, without what only a programmer wants to know.
 pub(super) fn told(error: &sqlx::Error) -> String {
     match error {
-        sqlx::Error::Io(error) => error.to_string(),
+        sqlx::Error::Io(error) => plain(error),
         sqlx::Error::Database(error) => error.message().to_owned(),
         other => other.to_string(),
     }
